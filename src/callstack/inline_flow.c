@@ -67,14 +67,6 @@ static bool is_jump(const struct branch_event *event)
 	       !(event->flags & (BRANCH_TRACE_ON | BRANCH_TRACE_OFF));
 }
 
-/* Returns whether an event stays in its function. */
-static bool stays(const struct branch_event *event, const struct location_pair *locations)
-{
-	return branch_is_passage(event) ||
-	       (is_jump(event) && !location_jumps_unusually(locations) &&
-		symbol_function(locations->from.symbol) == symbol_function(locations->to.symbol));
-}
-
 static void feed_branch(struct callstack *stack, const struct resolved_branch *branch,
 			const struct inlined_call *call, const struct branch_notes *notes)
 {
@@ -106,7 +98,10 @@ void inline_flow_feed(const struct inline_flow *flow, const struct resolver *res
 	/* The instructions before a passage belong to the code before it. */
 	inside = branch_is_passage(event) || (from->ip && !(notes && notes->exec) &&
 					      callstack_set_inlined(stack, from, ends.from));
-	if (inside && stays(event, branch->locations))
+	if (inside && (branch_is_passage(event) ||
+		       (is_jump(event) && !location_jumps_unusually(branch->locations) &&
+			symbol_function(branch->locations->from.symbol) ==
+				symbol_function(branch->locations->to.symbol))))
 		callstack_pass(stack, event);
 	else
 		feed_branch(stack, branch, inside ? ends.from : NULL, notes);

@@ -52,34 +52,6 @@ static int compare_forks(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void find_last_clones(struct thread_stacks *stacks, const struct thread *const *threads)
-{
-	for (size_t i = 0; i < stacks->count; i++) {
-		struct thread_state *parent;
-
-		if (!is_cloned(threads[i]))
-			continue;
-		parent = &stacks->states[threads[i]->parent->index];
-		parent->last_clone = MAX(parent->last_clone, threads[i]->begin);
-	}
-}
-
-static void list_forks(struct thread_stacks *stacks, const struct thread *const *threads)
-{
-	stacks->forks = alloc_zeroed(stacks->count, sizeof(*stacks->forks));
-	for (size_t i = 0; i < stacks->count; i++) {
-		if (is_forked(threads[i]))
-			stacks->forks[stacks->fork_count++] = threads[i];
-	}
-	SORT(stacks->forks, stacks->fork_count, compare_forks);
-	for (size_t i = 0; i < stacks->fork_count; i++) {
-		const struct thread *child = stacks->forks[i];
-
-		stacks->states[child->index].fork_index = i;
-		stacks->states[child->parent->index].last_fork = child->begin;
-	}
-}
-
 void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *timeline)
 {
 	const struct thread *const *threads = timeline->threads.threads;
@@ -87,8 +59,26 @@ void thread_stacks_init(struct thread_stacks *stacks, const struct timeline *tim
 	stacks->count = timeline->threads.count;
 	stacks->states = alloc_zeroed(stacks->count + 1, sizeof(*stacks->states));
 	if (stacks->machine->precise) {
-		list_forks(stacks, threads);
-		find_last_clones(stacks, threads);
+		stacks->forks = alloc_zeroed(stacks->count, sizeof(*stacks->forks));
+		for (size_t i = 0; i < stacks->count; i++) {
+			if (is_forked(threads[i]))
+				stacks->forks[stacks->fork_count++] = threads[i];
+		}
+		SORT(stacks->forks, stacks->fork_count, compare_forks);
+		for (size_t i = 0; i < stacks->fork_count; i++) {
+			const struct thread *child = stacks->forks[i];
+
+			stacks->states[child->index].fork_index = i;
+			stacks->states[child->parent->index].last_fork = child->begin;
+		}
+		for (size_t i = 0; i < stacks->count; i++) {
+			struct thread_state *parent;
+
+			if (!is_cloned(threads[i]))
+				continue;
+			parent = &stacks->states[threads[i]->parent->index];
+			parent->last_clone = MAX(parent->last_clone, threads[i]->begin);
+		}
 	}
 	stacks->pauses = stacks->show_pauses && timeline->pauses.count ? &timeline->pauses : NULL;
 }
@@ -160,36 +150,6 @@ static void inherit_stack(struct thread_stacks *stacks, struct thread_state *sta
 			  state->awaits_user ? event->time : child->begin);
 }
 
-/*
- * The forking call is identified by the address at which the child enters user code. If the kernel
- * is traced, the child begins after its first context switch, in ret_from_fork().
- */
-static void begin_child(struct thread_stacks *stacks, struct thread_state *state,
-			const struct branch_event *event)
-{
-	state->awaits_user = event->kind == BRANCH_CPU_EVENT ||
-			     (event->kind != BRANCH_GAP && ip_is_kernel(event->to));
-	if (state->awaits_user)
-		callstack_inherit(state->stack, NULL, event->thread->begin);
-	else
-		inherit_stack(stacks, state, event);
-}
-
-/* Follow a child that has not entered user code; can clear `event->from`. */
-static void follow_child(struct thread_stacks *stacks, struct thread_state *state,
-			 struct branch_event *event)
-{
-	if (ip_is_kernel(event->to))
-		return;
-	/* After a gap, the child's position is unknown. */
-	if (event->kind != BRANCH_GAP && event->to) {
-		inherit_stack(stacks, state, event);
-		event->from = 0; /* the kernel's frames have ended */
-		event->known = NULL;
-	}
-	state->awaits_user = false;
-}
-
 static bool may_create(const struct branch_event *event)
 {
 	return event->kind == BRANCH_SYSCALL || event->kind == BRANCH_SOFTINT;
@@ -250,8 +210,19 @@ static void open_stack(struct thread_stacks *stacks, struct thread_state *state,
 		stacks->machine, state->hidden ? NULL : stacks->add_track(stacks->context, thread));
 	if (state->early.insns)
 		callstack_pass(state->stack, &state->early);
-	if (thread && stacks->fork_count && is_forked(thread))
-		begin_child(stacks, state, event);
+	if (thread && stacks->fork_count && is_forked(thread)) {
+		/*
+		 * The forking call is identified by the address at which the child enters user
+		 * code. If the kernel is traced, the child begins after its first context switch,
+		 * in ret_from_fork().
+		 */
+		state->awaits_user = event->kind == BRANCH_CPU_EVENT ||
+				     (event->kind != BRANCH_GAP && ip_is_kernel(event->to));
+		if (state->awaits_user)
+			callstack_inherit(state->stack, NULL, event->thread->begin);
+		else
+			inherit_stack(stacks, state, event);
+	}
 }
 
 /* Returns the exec that the thread's process ran after the thread's last branch; NULL: none. */
@@ -298,15 +269,6 @@ static bool is_in_function(const struct location *location)
 	return location->symbol && location->symbol->dso && location->symbol->kind != SYMBOL_FILE;
 }
 
-static void note_traps(const struct thread_state *state, const struct location_pair *locations,
-		       struct branch_notes *notes)
-{
-	if (is_in_function(&locations->from))
-		find_traps(notes, &locations->from, state->last_ip);
-	if (is_in_function(&locations->to))
-		notes->enters_trap = enters_trap(&locations->to);
-}
-
 static bool enters_program(const struct thread_stacks *stacks, const struct branch_event *event)
 {
 	return event->flags & BRANCH_TRACE_ON &&
@@ -345,7 +307,16 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 	if (state->awaits_user) {
 		entry = *event;
 		event = &entry;
-		follow_child(stacks, state, &entry);
+		/* Follow a child that has not entered user code; can clear `event->from`. */
+		if (!ip_is_kernel(entry.to)) {
+			/* After a gap, the child's position is unknown. */
+			if (entry.kind != BRANCH_GAP && entry.to) {
+				inherit_stack(stacks, state, &entry);
+				entry.from = 0; /* the kernel's frames have ended */
+				entry.known = NULL;
+			}
+			state->awaits_user = false;
+		}
 	}
 	branch.event = event;
 	resolver_advance(stacks->resolver, event->time);
@@ -360,30 +331,14 @@ static void feed_one(struct thread_stacks *stacks, struct thread_state *state,
 		state->cause.known = 0; /* can belong to a lost event */
 	if (state->vector)
 		note_interrupt(stacks, state, event, &notes);
-	note_traps(state, branch.locations, &notes);
+	if (is_in_function(&branch.locations->from))
+		find_traps(&notes, &branch.locations->from, state->last_ip);
+	if (is_in_function(&branch.locations->to))
+		notes.enters_trap = enters_trap(&branch.locations->to);
 	if (stacks->flow.ends)
 		inline_flow_feed(&stacks->flow, stacks->resolver, state->stack, &branch, &notes);
 	else
 		callstack_feed(state->stack, &branch, &notes);
-}
-
-/* Code ran without trace, so later events begin a new stack. */
-static void feed_pause(struct thread_stacks *stacks, struct thread_state *state,
-		       const struct branch_event *event)
-{
-	struct branch_event gap = {
-		.kind = BRANCH_GAP, .gap = GAP_PAUSED, .thread = event->thread, .cpu = event->cpu
-	};
-
-	if (event->flags & BRANCH_TRACE_ON && state->off_time && event->thread) {
-		gap.time = trace_pauses_find(stacks->pauses, event->thread->tid, event->cpu,
-					     state->off_time, event->time);
-		if (gap.time) {
-			feed_one(stacks, state, &gap);
-			stacks->paused++;
-		}
-	}
-	state->off_time = event->flags & BRANCH_TRACE_OFF ? event->time : 0;
 }
 
 /*
@@ -479,8 +434,24 @@ size_t thread_stacks_feed(struct thread_stacks *stacks, const struct branch_even
 	if (joined) {
 		fed = joined;
 	} else if (!fed) {
-		if (stacks->pauses)
-			feed_pause(stacks, state, events);
+		if (stacks->pauses) {
+			struct branch_event gap = { .kind = BRANCH_GAP,
+						    .gap = GAP_PAUSED,
+						    .thread = events->thread,
+						    .cpu = events->cpu };
+
+			/* Code ran without trace, so later events begin a new stack. */
+			if (events->flags & BRANCH_TRACE_ON && state->off_time && events->thread) {
+				gap.time = trace_pauses_find(stacks->pauses, events->thread->tid,
+							     events->cpu, state->off_time,
+							     events->time);
+				if (gap.time) {
+					feed_one(stacks, state, &gap);
+					stacks->paused++;
+				}
+			}
+			state->off_time = events->flags & BRANCH_TRACE_OFF ? events->time : 0;
+		}
 		feed_one(stacks, state, events);
 		fed = 1;
 	}

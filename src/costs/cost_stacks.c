@@ -29,30 +29,13 @@ static uint32_t frame_of(struct cost_stacks *stacks, const struct symbol *symbol
 			       site);
 }
 
-/* Returns the stack of a call, usually from the cache, because most calls repeat. */
-static uint32_t find_cached(struct cost_stacks *stacks, const struct cost_call *call)
-{
-	uint64_t key =
-		call->offset + ((uint64_t)call->caller << 32) + (uint64_t)(uintptr_t)call->symbol;
-	struct cost_call *slot =
-		(struct cost_call *)stacks->calls.slots + direct_cache_index(&stacks->calls, key);
-
-	if (slot->stack && slot->caller == call->caller && slot->symbol == call->symbol &&
-	    slot->container == call->container && slot->offset == call->offset)
-		return slot->stack;
-	*slot = *call;
-	slot->stack = call_tree_child(
-		&stacks->tree, call->caller,
-		frame_of(stacks, call->symbol, cost_site(stacks, call->container, call->offset)),
-		NULL);
-	return slot->stack;
-}
-
 static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
 			    const struct slice_event *event, const struct slice_detail *detail)
 {
 	struct cost_stacks *stacks = (struct cost_stacks *)tree;
 	struct cost_call call = { .symbol = event->symbol };
+	uint64_t key;
+	struct cost_call *slot;
 
 	if (call_thread_depth(thread) == tree->max_stack)
 		tree->truncated_key = frame_of(stacks, &stacks->truncated, 0);
@@ -61,7 +44,17 @@ static uint32_t enter_stack(struct call_tree *tree, struct call_thread *thread,
 		call.container = detail->caller;
 		call.offset = detail->caller_offset;
 	}
-	return find_cached(stacks, &call);
+	key = call.offset + ((uint64_t)call.caller << 32) + (uint64_t)(uintptr_t)call.symbol;
+	slot = (struct cost_call *)stacks->calls.slots + direct_cache_index(&stacks->calls, key);
+	if (slot->stack && slot->caller == call.caller && slot->symbol == call.symbol &&
+	    slot->container == call.container && slot->offset == call.offset)
+		return slot->stack;
+	*slot = call;
+	slot->stack = call_tree_child(
+		&stacks->tree, call.caller,
+		frame_of(stacks, call.symbol, cost_site(stacks, call.container, call.offset)),
+		NULL);
+	return slot->stack;
 }
 
 static const struct call_rules rules = { .costs = true, .enter = enter_stack };
@@ -163,11 +156,23 @@ static void add_instruction(void *context, const struct executed_insn *insn)
 		};
 }
 
-/* Add an entry for each function's instructions without counts. */
-static void add_rests(struct cost_stacks *stacks)
-{
-	uint64_t *counted = alloc_zeroed(stacks->functions.count + 1, sizeof(*counted));
+COMPARE_BY_THREE(compare_instructions, struct cost_insn, function, insn.vaddr, insn.length)
 
+void cost_stacks_finish(struct cost_stacks *stacks)
+{
+	size_t next = 0;
+	uint64_t *counted;
+
+	executed_code_finish(&stacks->code);
+	executed_code_list(&stacks->code, add_instruction, stacks);
+	stacks->sum = call_tree_sum(&stacks->tree);
+	stacks->own = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->own));
+	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
+		if (!cost_is_thread(stacks, i))
+			call_tree_add(&stacks->own[cost_frame(stacks, i).first],
+				      &stacks->tree.nodes[i].own, true);
+	/* Add an entry for each function's instructions without counts. */
+	counted = alloc_zeroed(stacks->functions.count + 1, sizeof(*counted));
 	for (size_t i = 0; i < stacks->instruction_count; i++)
 		counted[stacks->instructions[i].function] += stacks->instructions[i].insn.count;
 	for (uint32_t i = 0; i < stacks->functions.count; i++) {
@@ -185,23 +190,6 @@ static void add_rests(struct cost_stacks *stacks)
 				   stacks->instruction_room) = rest;
 	}
 	free(counted);
-}
-
-COMPARE_BY_THREE(compare_instructions, struct cost_insn, function, insn.vaddr, insn.length)
-
-void cost_stacks_finish(struct cost_stacks *stacks)
-{
-	size_t next = 0;
-
-	executed_code_finish(&stacks->code);
-	executed_code_list(&stacks->code, add_instruction, stacks);
-	stacks->sum = call_tree_sum(&stacks->tree);
-	stacks->own = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->own));
-	for (uint32_t i = NODE_NONE + 1; i < stacks->tree.count; i++)
-		if (!cost_is_thread(stacks, i))
-			call_tree_add(&stacks->own[cost_frame(stacks, i).first],
-				      &stacks->tree.nodes[i].own, true);
-	add_rests(stacks);
 	stacks->first = alloc_zeroed(stacks->functions.count + 1, sizeof(*stacks->first));
 	SORT(stacks->instructions, stacks->instruction_count, compare_instructions);
 	for (uint32_t i = 0; i < stacks->functions.count; i++) {

@@ -295,23 +295,6 @@ uint64_t executed_code_log(struct executed_code *code, const struct branch_event
 	return log->count;
 }
 
-/* A call of a thread begins or ends at a branch. At the end of the trace, it can be another
- * thread's.
- */
-static void log_change(struct code_log *log, uint32_t thread, uint64_t branch,
-		       const struct slice_event *event)
-{
-	bool begins = event->kind == SLICE_BEGIN, cut = !begins && event->flags & SLICE_CUT;
-	struct log_entry *entry = branch ? entry_at(log, branch - 1) : NULL;
-
-	if (entry && entry->thread == thread) {
-		entry->cut += cut;
-		entry->more += begins - (!begins && !cut);
-	} else {
-		log->states[thread].before += begins;
-	}
-}
-
 static void log_calls(const struct slice_sink *sink, void *track_, const struct slice_batch *batch)
 {
 	struct executed_code *code = sink->context;
@@ -328,8 +311,22 @@ static void log_calls(const struct slice_sink *sink, void *track_, const struct 
 		if ((event->kind == SLICE_BEGIN && !(event->flags & SLICE_CONTEXT) &&
 		     (!state->depth++ || code->replayed)) ||
 		    (event->kind == SLICE_END && state->depth &&
-		     (!--state->depth || code->replayed)))
-			log_change(log, thread, branch, event);
+		     (!--state->depth || code->replayed))) {
+			bool begins = event->kind == SLICE_BEGIN,
+			     cut = !begins && event->flags & SLICE_CUT;
+			struct log_entry *entry = branch ? entry_at(log, branch - 1) : NULL;
+
+			/*
+			 * A call of a thread begins or ends at a branch. At the end of the trace,
+			 * it can be another thread's.
+			 */
+			if (entry && entry->thread == thread) {
+				entry->cut += cut;
+				entry->more += begins - (!begins && !cut);
+			} else {
+				log->states[thread].before += begins;
+			}
+		}
 	}
 	if (log->next.events)
 		log->next.events(&log->next, track_, batch);
@@ -411,26 +408,6 @@ static void add_blocks(struct executed_code *code, const struct code_count *piec
 	}
 }
 
-/* The jumps and direct calls of files, as the decoder counts them; and any branch. */
-static void add_logged_branch(struct executed_code *code, const struct code_count *piece,
-			      const struct mapped_code *at)
-{
-	struct insn insn = logged_insn_at(code, piece->space, piece->last, at);
-	struct code_count branch = *piece;
-
-	branch.begin = branch.last;
-	branch.count = 0;
-	branch.kind = insn.kind;
-	if (insn.kind == BRANCH_COND || insn.kind == BRANCH_JUMP ||
-	    (insn.kind == BRANCH_CALL && !insn.indirect))
-		add_counts(&code->counter, &branch, 1);
-	if (code->branches && is_counted(piece->kind))
-		add_branch(code, piece->space, piece->last, piece->to,
-			   &(struct code_stretch){ .count = piece->taken,
-						   .kind = STRETCH_BRANCH,
-						   .branch = MIN(piece->kind, BRANCH_JUMP) });
-}
-
 static void count_log(struct executed_code *code)
 {
 	struct code_log *log = code->log;
@@ -444,8 +421,25 @@ static void count_log(struct executed_code *code)
 			continue;
 		if (piece->count)
 			add_blocks(code, piece, &at);
-		if (piece->taken && !piece->stopped)
-			add_logged_branch(code, piece, &at);
+		if (piece->taken && !piece->stopped) {
+			struct insn insn = logged_insn_at(code, piece->space, piece->last, &at);
+			struct code_count branch = *piece;
+
+			/* The jumps and direct calls of files, as the decoder counts them; and any
+			 * branch. */
+			branch.begin = branch.last;
+			branch.count = 0;
+			branch.kind = insn.kind;
+			if (insn.kind == BRANCH_COND || insn.kind == BRANCH_JUMP ||
+			    (insn.kind == BRANCH_CALL && !insn.indirect))
+				add_counts(&code->counter, &branch, 1);
+			if (code->branches && is_counted(piece->kind))
+				add_branch(code, piece->space, piece->last, piece->to,
+					   &(struct code_stretch){
+						   .count = piece->taken,
+						   .kind = STRETCH_BRANCH,
+						   .branch = MIN(piece->kind, BRANCH_JUMP) });
+		}
 	}
 }
 
@@ -454,18 +448,6 @@ void executed_code_log_calls(struct executed_code *code, struct slice_sink *sink
 	code->log = alloc_zeroed(1, sizeof(*code->log));
 	code->log->next = *sink;
 	*sink = (struct slice_sink){ .events = log_calls, .context = code, .details = true };
-}
-
-static void release_log(struct code_log *log)
-{
-	if (!log)
-		return;
-	free(log->pieces);
-	id_index_release(&log->index);
-	big_array_release(&log->entries);
-	pair_table_release(&log->threads);
-	free(log->states);
-	free(log);
 }
 
 /* ---- Instructions -------------------------------------------------------- */
@@ -506,32 +488,6 @@ static uint64_t next_address(const struct insn_scan *scan)
 	return vaddr;
 }
 
-/* Count an instruction in the stretches that reach it, and advance these. */
-static void run_insn(struct insn_scan *scan, const struct insn *insn,
-		     struct executed_insn *executed)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < scan->running_count; i++) {
-		struct running running = scan->running[i];
-		const struct code_stretch *stretch = running.stretch;
-
-		if (running.vaddr == executed->vaddr) {
-			bool ends = stretch->last == executed->vaddr;
-
-			if (!ends || stretch->kind == STRETCH_RAN)
-				executed->count += stretch->count;
-			executed->taken += ends ? stretch->taken : 0;
-			running.vaddr += insn->length;
-			if (ends || !insn->length || running.vaddr > stretch->last ||
-			    (insn->kind != BRANCH_NONE && insn->kind != BRANCH_COND))
-				continue;
-		}
-		scan->running[kept++] = running;
-	}
-	scan->running_count = kept;
-}
-
 static void scan_insns(struct insn_scan *scan,
 		       void (*add)(void *context, const struct executed_insn *insn), void *context)
 {
@@ -539,6 +495,7 @@ static void scan_insns(struct insn_scan *scan,
 
 	while ((executed.vaddr = next_address(scan)) != UINT64_MAX) {
 		struct insn insn = executed_insn_at(executed.dso, executed.vaddr);
+		size_t kept = 0;
 
 		for (; scan->begun < scan->count &&
 		       scan->stretches[scan->begun]->begin == executed.vaddr;
@@ -546,7 +503,25 @@ static void scan_insns(struct insn_scan *scan,
 			*ARRAY_ADD(scan->running, scan->running_count, scan->running_room) =
 				(struct running){ scan->stretches[scan->begun], executed.vaddr };
 		executed.count = executed.taken = 0;
-		run_insn(scan, &insn, &executed);
+		/* Count an instruction in the stretches that reach it, and advance these. */
+		for (size_t i = 0; i < scan->running_count; i++) {
+			struct running running = scan->running[i];
+			const struct code_stretch *stretch = running.stretch;
+
+			if (running.vaddr == executed.vaddr) {
+				bool ends = stretch->last == executed.vaddr;
+
+				if (!ends || stretch->kind == STRETCH_RAN)
+					executed.count += stretch->count;
+				executed.taken += ends ? stretch->taken : 0;
+				running.vaddr += insn.length;
+				if (ends || !insn.length || running.vaddr > stretch->last ||
+				    (insn.kind != BRANCH_NONE && insn.kind != BRANCH_COND))
+					continue;
+			}
+			scan->running[kept++] = running;
+		}
+		scan->running_count = kept;
 		executed.length = insn.length;
 		executed.kind = insn.kind;
 		if (insn.length && executed.count)
@@ -585,7 +560,14 @@ void executed_code_release(struct executed_code *code)
 {
 	free(code->stretches);
 	free(code->known_counts);
-	release_log(code->log);
+	if (code->log) {
+		free(code->log->pieces);
+		id_index_release(&code->log->index);
+		big_array_release(&code->log->entries);
+		pair_table_release(&code->log->threads);
+		free(code->log->states);
+		free(code->log);
+	}
 	id_index_release(&code->index);
 	*code = (struct executed_code){ 0 };
 }

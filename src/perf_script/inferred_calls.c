@@ -65,13 +65,6 @@ static enum branch_kind cross_to_kernel(struct inferred_calls *calls, const stru
 									      : BRANCH_INTERRUPT;
 }
 
-static enum branch_kind leave_kernel(struct inferred_calls *calls)
-{
-	while (calls->count && calls->calls[--calls->count].site)
-		;
-	return BRANCH_IRET;
-}
-
 static enum branch_kind near_kind(struct inferred_calls *calls, const struct branch_event *event,
 				  struct location_pair *locations, bool same, bool entry_known)
 {
@@ -108,16 +101,19 @@ static enum branch_kind near_kind(struct inferred_calls *calls, const struct bra
 void inferred_calls_branch(struct inferred_calls *calls, struct branch_event *event,
 			   struct location_pair *locations, bool same, bool entry_known)
 {
-	if (!event->from)
+	if (!event->from) {
 		event->flags |= BRANCH_TRACE_ON;
-	else if (!event->to)
+	} else if (!event->to) {
 		event->flags |= BRANCH_TRACE_OFF;
-	else if (ip_is_kernel(event->from) < ip_is_kernel(event->to))
+	} else if (ip_is_kernel(event->from) < ip_is_kernel(event->to)) {
 		event->kind = cross_to_kernel(calls, &locations->to);
-	else if (ip_is_kernel(event->from) > ip_is_kernel(event->to))
-		event->kind = leave_kernel(calls);
-	else
+	} else if (ip_is_kernel(event->from) > ip_is_kernel(event->to)) {
+		while (calls->count && calls->calls[--calls->count].site)
+			;
+		event->kind = BRANCH_IRET;
+	} else {
 		event->kind = near_kind(calls, event, locations, same, entry_known);
+	}
 }
 
 /* ---- Trees of calls ------------------------------------------------------ */

@@ -380,16 +380,6 @@ static void feed_time(struct script *script, const struct perf_line *line,
 	feed(script, line, &event, &nowhere, &notes);
 }
 
-static void pass_hit(struct script *script, const struct perf_line *line)
-{
-	struct location location;
-
-	if (!script->options->hit)
-		return;
-	location = resolve(script, &line->from);
-	script->options->hit(script->options->context, line, &location);
-}
-
 static void skip_line(struct script *script, const char *reason)
 {
 	script->strange++;
@@ -484,8 +474,11 @@ static void feed_line(struct script *script, const char *text, size_t length)
 		script->counts->samples += line.kind == PERF_LINE_SAMPLE;
 		echo(script, text, length);
 		feed_time(script, &line, line.kind == PERF_LINE_PTWRITE ? script->ptwrite : NULL);
-		if (line.kind == PERF_LINE_HIT)
-			pass_hit(script, &line);
+		if (line.kind == PERF_LINE_HIT && script->options->hit) {
+			struct location location = resolve(script, &line.from);
+
+			script->options->hit(script->options->context, &line, &location);
+		}
 		break;
 	case PERF_LINE_BLANK:
 	case PERF_LINE_IGNORED:
@@ -566,19 +559,6 @@ static int check_fields(struct script *script, struct error *err)
 			 script->no_ip ? "ip" : "addr");
 }
 
-static void finish_threads(struct script *script)
-{
-	struct script_thread *thread, *next;
-
-	HASH_ITER(hh, script->by_id, thread, next)
-	{
-		callstack_finish(thread->stack);
-		callstack_close(thread->stack);
-		inferred_calls_release(&thread->calls);
-	}
-	HASH_CLEAR(hh, script->by_id);
-}
-
 int perf_script_convert(FILE *in, const struct perf_script_options *options,
 			struct perf_script_counts *counts, struct error *err)
 {
@@ -586,6 +566,7 @@ int perf_script_convert(FILE *in, const struct perf_script_options *options,
 	struct script script = { .options = options, .counts = counts ? counts : &own_counts };
 	struct text_view ptwrite = { "PTWRITE", strlen("PTWRITE") };
 	int status = 0;
+	struct script_thread *thread, *next;
 
 	*script.counts = own_counts;
 	script.text = alloc_zeroed(LINE_MAX_BYTES, 1);
@@ -597,7 +578,13 @@ int perf_script_convert(FILE *in, const struct perf_script_options *options,
 		status = check_fields(&script, err);
 	if (options->input_end)
 		options->input_end(options->context, options->machine->newer_upstream);
-	finish_threads(&script);
+	HASH_ITER(hh, script.by_id, thread, next)
+	{
+		callstack_finish(thread->stack);
+		callstack_close(thread->stack);
+		inferred_calls_release(&thread->calls);
+	}
+	HASH_CLEAR(hh, script.by_id);
 	demangler_release(&script.demangler);
 	free(script.symbols);
 	free(script.text);

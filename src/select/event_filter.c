@@ -170,15 +170,31 @@ static bool wants_tid(const struct event_filter *filter, const struct timeline *
 
 /* ---- Streams ------------------------------------------------------------- */
 
-static void choose_streams(struct event_filter *filter, struct auxtrace *auxtrace,
-			   const struct timeline *timeline, struct diag *diag)
+int event_filter_init(struct event_filter *filter, const struct options *options,
+		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
+		      struct error *err)
 {
-	const struct number_list *cpus = &filter->selection->cpus;
-	struct tsc_clock clock = pt_info_tsc_clock(&auxtrace->info);
-	struct aux_stream *kept =
-		arena_alloc(&auxtrace->arena, auxtrace->stream_count * sizeof(*kept));
+	const struct number_list *cpus;
+	struct tsc_clock clock;
+	struct aux_stream *kept;
 	size_t count = 0, per_thread = 0;
 
+	*filter = (struct event_filter){ .selection = &options->select, .end = UINT64_MAX };
+	filter->active = selection_of_events(filter->selection);
+	if (!filter->active)
+		return 0;
+	filter->thread_count = timeline->threads.count;
+	filter->threads = alloc_zeroed(filter->thread_count + 1, sizeof(*filter->threads));
+	for (size_t i = 0; i < filter->thread_count; i++)
+		filter->threads[i] = wants_thread(filter->selection, timeline->threads.threads[i]);
+	filter->threads[filter->thread_count] = !event_filter_by_thread(filter);
+	if (options->command != COMMAND_LIST) /* `list` has no stacks */
+		choose_needed(filter, timeline);
+	if (find_thread_times(filter, auxtrace, timeline, err) < 0)
+		return -1;
+	cpus = &filter->selection->cpus;
+	clock = pt_info_tsc_clock(&auxtrace->info);
+	kept = arena_alloc(&auxtrace->arena, auxtrace->stream_count * sizeof(*kept));
 	for (size_t i = 0; i < auxtrace->stream_count; i++) {
 		const struct aux_stream *aux = &auxtrace->streams[i];
 
@@ -202,26 +218,6 @@ static void choose_streams(struct event_filter *filter, struct auxtrace *auxtrac
 		diag_warn(diag, "cpu-unknown",
 			  "--cpu has no effect: the recording has a buffer per thread, and does "
 			  "not name the CPU");
-}
-
-int event_filter_init(struct event_filter *filter, const struct options *options,
-		      struct auxtrace *auxtrace, const struct timeline *timeline, struct diag *diag,
-		      struct error *err)
-{
-	*filter = (struct event_filter){ .selection = &options->select, .end = UINT64_MAX };
-	filter->active = selection_of_events(filter->selection);
-	if (!filter->active)
-		return 0;
-	filter->thread_count = timeline->threads.count;
-	filter->threads = alloc_zeroed(filter->thread_count + 1, sizeof(*filter->threads));
-	for (size_t i = 0; i < filter->thread_count; i++)
-		filter->threads[i] = wants_thread(filter->selection, timeline->threads.threads[i]);
-	filter->threads[filter->thread_count] = !event_filter_by_thread(filter);
-	if (options->command != COMMAND_LIST) /* `list` has no stacks */
-		choose_needed(filter, timeline);
-	if (find_thread_times(filter, auxtrace, timeline, err) < 0)
-		return -1;
-	choose_streams(filter, auxtrace, timeline, diag);
 	return 0;
 }
 

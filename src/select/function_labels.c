@@ -14,31 +14,27 @@ struct fact_text {
 
 COMPARE_WITH(compare_texts, struct fact_text, strcmp(a->text, b->text))
 
-/* Mark the functions whose text of a kind no other function has. */
-static void distinguish_by(struct function_facts *facts, size_t count, enum function_fact fact,
-			   struct fact_text *texts)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (facts[i].texts[fact] &&
-		    (fact == FACT_BARE || strcmp(facts[i].texts[fact], facts[i].name) != 0))
-			texts[found++] = (struct fact_text){ facts[i].texts[fact], i };
-	SORT(texts, found, compare_texts);
-	for (size_t i = 0; i < found; i++)
-		if ((i == 0 || strcmp(texts[i - 1].text, texts[i].text) != 0) &&
-		    (i + 1 == found || strcmp(texts[i + 1].text, texts[i].text) != 0))
-			facts[texts[i].index].distinct = MIN(fact, facts[texts[i].index].distinct);
-}
-
 void function_facts_distinguish(struct function_facts *facts, size_t count)
 {
 	struct fact_text *texts = alloc_zeroed(count + 1, sizeof(*texts));
 
 	for (size_t i = 0; i < count; i++)
 		facts[i].distinct = FACTS;
-	for (enum function_fact fact = 0; fact < FACTS && count > 1; fact++)
-		distinguish_by(facts, count, fact, texts);
+	for (enum function_fact fact = 0; fact < FACTS && count > 1; fact++) {
+		size_t found = 0;
+
+		/* Mark the functions whose text of a kind no other function has. */
+		for (size_t i = 0; i < count; i++)
+			if (facts[i].texts[fact] &&
+			    (fact == FACT_BARE || strcmp(facts[i].texts[fact], facts[i].name) != 0))
+				texts[found++] = (struct fact_text){ facts[i].texts[fact], i };
+		SORT(texts, found, compare_texts);
+		for (size_t i = 0; i < found; i++)
+			if ((i == 0 || strcmp(texts[i - 1].text, texts[i].text) != 0) &&
+			    (i + 1 == found || strcmp(texts[i + 1].text, texts[i].text) != 0))
+				facts[texts[i].index].distinct =
+					MIN(fact, facts[texts[i].index].distinct);
+	}
 	free(texts);
 }
 
@@ -128,32 +124,6 @@ static const struct name *intern_text(struct name_table *names, char *text)
 	return name;
 }
 
-/* Label the functions of one name, from function `last` - 1 along `next_named`. */
-static void label_group(const struct function_labels *labels, uint32_t last)
-{
-	const struct table_function *functions = labels->table->functions;
-	struct name_forms forms = { 0 };
-	struct function_facts *facts;
-	size_t count = 0, i = 0;
-
-	for (uint32_t at = last; at; at = functions[at - 1].next_named)
-		count++;
-	facts = alloc_zeroed(count, sizeof(*facts));
-	for (uint32_t at = last; at; at = functions[at - 1].next_named)
-		find_facts(&facts[i++], functions[at - 1].symbol, &forms, labels->names);
-	function_facts_distinguish(facts, count);
-	i = 0;
-	for (uint32_t at = last; at; at = functions[at - 1].next_named, i++) {
-		labels->made[at - 1] = (struct function_label){
-			intern_text(labels->names, function_facts_label(&facts[i])),
-			intern_text(labels->names, function_facts_pattern(&facts[i])),
-		};
-		function_facts_release(&facts[i]);
-	}
-	name_forms_release(&forms);
-	free(facts);
-}
-
 void function_labels_make(struct function_labels *labels, const struct function_table *table,
 			  struct name_table *names)
 {
@@ -174,8 +144,30 @@ static struct function_label find_label(const struct function_labels *labels,
 
 	if (!last || number > labels->count || !table->functions[last - 1].next_named)
 		return (struct function_label){ symbol->name, symbol->name };
-	if (!labels->made[number - 1].shown)
-		label_group(labels, last);
+	if (!labels->made[number - 1].shown) {
+		const struct table_function *functions = labels->table->functions;
+		struct name_forms forms = { 0 };
+		struct function_facts *facts;
+		size_t count = 0, i = 0;
+
+		/* Label the functions of one name, from function `last` - 1 along `next_named`. */
+		for (uint32_t at = last; at; at = functions[at - 1].next_named)
+			count++;
+		facts = alloc_zeroed(count, sizeof(*facts));
+		for (uint32_t at = last; at; at = functions[at - 1].next_named)
+			find_facts(&facts[i++], functions[at - 1].symbol, &forms, labels->names);
+		function_facts_distinguish(facts, count);
+		i = 0;
+		for (uint32_t at = last; at; at = functions[at - 1].next_named, i++) {
+			labels->made[at - 1] = (struct function_label){
+				intern_text(labels->names, function_facts_label(&facts[i])),
+				intern_text(labels->names, function_facts_pattern(&facts[i])),
+			};
+			function_facts_release(&facts[i]);
+		}
+		name_forms_release(&forms);
+		free(facts);
+	}
 	return labels->made[number - 1];
 }
 
@@ -209,21 +201,6 @@ static const char *local_source(const struct symbol *symbol)
 	return source ? base_name(source->text) : "";
 }
 
-static bool is_alike(const struct symbol *a, const struct symbol *b)
-{
-	int length = linkage_length(a->linkage);
-
-	return a->dso == b->dso && length == linkage_length(b->linkage) &&
-	       memcmp(a->linkage->text, b->linkage->text, (size_t)length) == 0 &&
-	       strcmp(local_source(a), local_source(b)) == 0;
-}
-
-static bool precedes(const struct symbol *a, const struct symbol *b)
-{
-	return a->inlined && b->inlined ? a->inlined->declared.line < b->inlined->declared.line
-					: a->start < b->start;
-}
-
 char *function_identity(const struct function_labels *labels, const struct symbol *symbol)
 {
 	const struct function_table *table = labels->table;
@@ -234,10 +211,17 @@ char *function_identity(const struct function_labels *labels, const struct symbo
 	for (uint32_t at = table->by_name[symbol->name->id].last; at;
 	     at = table->functions[at - 1].next_named) {
 		const struct symbol *other = table->functions[at - 1].symbol;
-		bool alike = is_alike(other, symbol);
+		bool alike;
+		int length = linkage_length(other->linkage);
 
+		alike = other->dso == symbol->dso && length == linkage_length(symbol->linkage) &&
+			memcmp(other->linkage->text, symbol->linkage->text, (size_t)length) == 0 &&
+			strcmp(local_source(other), local_source(symbol)) == 0;
 		count += alike;
-		number += alike && precedes(other, symbol);
+		number += alike &&
+			  (other->inlined && symbol->inlined
+				   ? other->inlined->declared.line < symbol->inlined->declared.line
+				   : other->start < symbol->start);
 	}
 	if (count > 1)
 		snprintf(text, sizeof(text), "#%zu/%zu", number, count);

@@ -14,26 +14,6 @@ static bool is_of_other(enum trace_mode mode, uint64_t ip)
 	return ip && !mode_filter_has(mode, ip);
 }
 
-static void begin_tracing(struct branch_event *event)
-{
-	event->kind = BRANCH_NONE;
-	event->flags = (uint8_t)(BRANCH_TRACE_ON |
-				 (event->flags & (BRANCH_IN_TX | BRANCH_TIME_ESTIMATED)));
-	event->from = 0;
-	event->known = NULL;
-	event->from_length = 0;
-	event->insns = event->cycles = 0; /* instructions of the other level */
-}
-
-static void end_tracing(struct branch_event *event)
-{
-	if (event->kind == BRANCH_INTERRUPT)
-		event->kind = BRANCH_NONE;
-	event->flags |= BRANCH_TRACE_OFF;
-	event->to = 0;
-	event->known = NULL;
-}
-
 bool mode_filter_event(enum trace_mode mode, struct branch_event *event)
 {
 	if (mode != TRACE_MODE_USER && mode != TRACE_MODE_KERNEL)
@@ -48,14 +28,26 @@ bool mode_filter_event(enum trace_mode mode, struct branch_event *event)
 		return !cpu_event_has_thread((enum cpu_event_kind)event->gap) ||
 		       !is_of_other(mode, event->from);
 	if (mode_filter_has(mode, event->from)) {
-		if (is_of_other(mode, event->to))
-			end_tracing(event);
+		if (is_of_other(mode, event->to)) {
+			if (event->kind == BRANCH_INTERRUPT)
+				event->kind = BRANCH_NONE;
+			event->flags |= BRANCH_TRACE_OFF;
+			event->to = 0;
+			event->known = NULL;
+		}
 		return true;
 	}
 	if (!mode_filter_has(mode, event->to) || event->flags & BRANCH_TRACE_OFF)
 		return false;
-	if (event->from)
-		begin_tracing(event);
+	if (event->from) {
+		event->kind = BRANCH_NONE;
+		event->flags = (uint8_t)(BRANCH_TRACE_ON |
+					 (event->flags & (BRANCH_IN_TX | BRANCH_TIME_ESTIMATED)));
+		event->from = 0;
+		event->known = NULL;
+		event->from_length = 0;
+		event->insns = event->cycles = 0; /* instructions of the other level */
+	}
 	return true;
 }
 

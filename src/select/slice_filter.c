@@ -197,48 +197,39 @@ static inline bool is_chosen(const struct filter_track *track, size_t keep, size
 	       track->work == IN_WORK;
 }
 
-/* Show the open slices, which are the part's callers, as context. */
-static void show_part(struct filter_track *track, uint64_t time)
-{
-	size_t keep = 0, slow = 0;
-	bool chosen;
-
-	track->visible = true;
-	track->filter->counts.parts++;
-	track->resolved = 0;
-	for (size_t i = 0; i < track->count; i++) {
-		struct filter_frame *frame = &track->frames[i];
-
-		if (frame->outside)
-			continue;
-		keep += frame->keep;
-		slow += frame->slow;
-		chosen = is_chosen(track, keep, slow);
-		/* The part of a chosen call of --between that runs after START is shown. */
-		frame->context = !chosen || track->filter->choice.selection->start;
-		frame->flags |= SLICE_INFERRED_START | (chosen ? 0 : SLICE_CONTEXT);
-		frame->detail.insns = track->now.insns;
-		frame->detail.cycles = track->now.cycles;
-		frame->detail.branch = track->now.branch;
-		enter(track, frame, time);
-	}
-}
-
-static void hide_part(struct filter_track *track, uint64_t time)
-{
-	for (size_t i = track->count; i > 0; i--)
-		leave(track, i - 1, time);
-	track->visible = false;
-}
-
 static inline void update(struct filter_track *track, uint64_t time)
 {
 	bool visible = is_chosen(track, track->keep, track->slow);
 
-	if (visible && !track->visible)
-		show_part(track, time);
-	else if (!visible && track->visible)
-		hide_part(track, time);
+	if (visible && !track->visible) {
+		size_t keep = 0, slow = 0;
+		bool chosen;
+
+		/* Show the open slices, which are the part's callers, as context. */
+		track->visible = true;
+		track->filter->counts.parts++;
+		track->resolved = 0;
+		for (size_t i = 0; i < track->count; i++) {
+			struct filter_frame *frame = &track->frames[i];
+
+			if (frame->outside)
+				continue;
+			keep += frame->keep;
+			slow += frame->slow;
+			chosen = is_chosen(track, keep, slow);
+			/* The part of a chosen call of --between that runs after START is shown. */
+			frame->context = !chosen || track->filter->choice.selection->start;
+			frame->flags |= SLICE_INFERRED_START | (chosen ? 0 : SLICE_CONTEXT);
+			frame->detail.insns = track->now.insns;
+			frame->detail.cycles = track->now.cycles;
+			frame->detail.branch = track->now.branch;
+			enter(track, frame, time);
+		}
+	} else if (!visible && track->visible) {
+		for (size_t i = track->count; i > 0; i--)
+			leave(track, i - 1, time);
+		track->visible = false;
+	}
 }
 
 /*
@@ -262,18 +253,6 @@ static void pass_bound(struct filter_track *track, const struct slice_detail *ne
 	track->end_flags = SLICE_CUT;
 	update(track, bound);
 	track->end_flags = 0;
-}
-
-/* `detail`: of the event, or NULL. */
-static void choose_work(struct filter_track *track, const struct slice_event *event,
-			const struct slice_detail *detail)
-{
-	const struct work_range *work = &track->filter->choice.selection->work;
-
-	if (track->work == BEFORE_WORK && event->time + (event->kind == SLICE_BEGIN) > work->from)
-		pass_bound(track, detail, work->from, true);
-	if (track->work == IN_WORK && event->time > work->to)
-		pass_bound(track, detail, work->to, false);
 }
 
 /* ---- The sink ------------------------------------------------------------ */
@@ -326,36 +305,6 @@ static inline bool is_plain(struct filter_track *track, const struct slice_event
 		return false;
 	track->calls += verdict & VERDICT_WITHIN ? 1 : 0;
 	return true;
-}
-
-/*
- * Take events that pass unchanged inside a shown part, or are outside. Returns the first event that
- * may not. Without a minimum duration, no slice is pending between two events. Slices that also end
- * here need no frame.
- */
-static const struct slice_event *take_plain(struct filter_track *track,
-					    const struct slice_event *event,
-					    const struct slice_event *end)
-{
-	const struct slice_event *open[64];
-	size_t depth = 0, most = is_inside(track) ? COUNT_OF(open) : 0;
-
-	if (track->visible)
-		most = MIN(most, track->filter->most - track->levels);
-	for (; event < end; event++) {
-		if (event->kind == SLICE_BEGIN) {
-			if (depth == most || !is_plain(track, event))
-				break;
-			open[depth++] = event;
-		} else if (event->kind == SLICE_END && depth) {
-			depth--;
-		} else {
-			break;
-		}
-	}
-	for (size_t i = 0; i < depth; i++)
-		open_plain(track, open[i]);
-	return event;
 }
 
 /* Pass on events without details: a short run with others, which have no details either. */
@@ -488,8 +437,31 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 
 	for (; event < end; event++) {
 		plain = event;
-		if (can_pass)
-			event = take_plain(track, event, end);
+		if (can_pass) {
+			const struct slice_event *open[64];
+			size_t depth = 0, most = is_inside(track) ? COUNT_OF(open) : 0;
+
+			/*
+			 * Take events that pass unchanged inside a shown part, or are outside.
+			 * Without a minimum duration, no slice is pending between two events.
+			 * Slices that also end here need no frame.
+			 */
+			if (track->visible)
+				most = MIN(most, track->filter->most - track->levels);
+			for (; event < end; event++) {
+				if (event->kind == SLICE_BEGIN) {
+					if (depth == most || !is_plain(track, event))
+						break;
+					open[depth++] = event;
+				} else if (event->kind == SLICE_END && depth) {
+					depth--;
+				} else {
+					break;
+				}
+			}
+			for (size_t i = 0; i < depth; i++)
+				open_plain(track, open[i]);
+		}
 		if (event > plain && track->visible)
 			pass_run(track, plain, (size_t)(event - plain));
 		if (event == end)
@@ -500,8 +472,16 @@ static void filter_events(const struct slice_sink *sink, void *track_,
 			continue;
 		}
 		detail = slice_batch_detail(batch, event);
-		if (selection->work.chosen)
-			choose_work(track, event, detail);
+		if (selection->work.chosen) {
+			const struct work_range *work = &track->filter->choice.selection->work;
+
+			/* `detail`: of the event, or NULL. */
+			if (track->work == BEFORE_WORK &&
+			    event->time + (event->kind == SLICE_BEGIN) > work->from)
+				pass_bound(track, detail, work->from, true);
+			if (track->work == IN_WORK && event->time > work->to)
+				pass_bound(track, detail, work->to, false);
+		}
 		if (detail)
 			track->now = *detail;
 		else

@@ -47,16 +47,6 @@ struct track stored_track_describe(const struct stored_track *from)
 	};
 }
 
-static void take_name(struct event_store *store, const struct track_event *event)
-{
-	const struct name *name = view_intern(store->names, event->name);
-
-	if (event->kind == TRACK_PROCESS)
-		process_of(store, event->track.pid)->name = name;
-	else
-		event_store_track(store, event->track)->name = name;
-}
-
 /* ---- Events ---------------------------------------------------------------- */
 
 /* Copy a text to the end. Returns it with its offset instead of its address. */
@@ -173,27 +163,6 @@ static void show_switch(struct event_store *store, const struct track_event *eve
 	event_record_emit(&record, TRACK_BEGIN);
 }
 
-static void show_wakeup(struct event_store *store, const struct track_event *event)
-{
-	struct event_record record;
-
-	event_record_init(&record, &store->sink, event->track, "sched", "wakeup", event->time);
-	event_record_add_number(&record, "cpu", (int64_t)event->cpu);
-	if (event->change.other.tid)
-		event_record_add_number(&record, "waker", (int64_t)event->change.other.tid);
-	event_record_emit(&record, TRACK_INSTANT);
-}
-
-static void end_switches(struct event_store *store)
-{
-	for (size_t i = 0; i < store->cpu_room; i++)
-		if (store->cpus[i].open)
-			event_sink_emit(&store->sink,
-					&(struct track_event){ .kind = TRACK_END,
-							       .time = store->last_time,
-							       .track = store->cpus[i].track });
-}
-
 static void add_order(struct event_store *store, uint64_t time, uint64_t at)
 {
 	if (store->count == store->order.room)
@@ -209,11 +178,23 @@ static void take_event(struct event_sink *sink, const struct track_event *event)
 	uint64_t at;
 
 	if (event->kind == TRACK_PROCESS || event->kind == TRACK_THREAD) {
-		take_name(store, event);
+		const struct name *name = view_intern(store->names, event->name);
+
+		if (event->kind == TRACK_PROCESS)
+			process_of(store, event->track.pid)->name = name;
+		else
+			event_store_track(store, event->track)->name = name;
 	} else if (event->kind == TRACK_SWITCH && store->shows_switches) {
 		show_switch(store, event);
 	} else if (event->kind == TRACK_WAKEUP && store->shows_wakeups) {
-		show_wakeup(store, event);
+		struct event_record record;
+
+		event_record_init(&record, &store->sink, event->track, "sched", "wakeup",
+				  event->time);
+		event_record_add_number(&record, "cpu", (int64_t)event->cpu);
+		if (event->change.other.tid)
+			event_record_add_number(&record, "waker", (int64_t)event->change.other.tid);
+		event_record_emit(&record, TRACK_INSTANT);
 	} else {
 		event_store_track(store, event->track);
 		store->last_time = MAX(store->last_time, event->time);
@@ -230,7 +211,12 @@ COMPARE_BY_TWO(compare_events, struct stored_event, time, at)
 
 void event_store_sort(struct event_store *store)
 {
-	end_switches(store);
+	for (size_t i = 0; i < store->cpu_room; i++)
+		if (store->cpus[i].open)
+			event_sink_emit(&store->sink,
+					&(struct track_event){ .kind = TRACK_END,
+							       .time = store->last_time,
+							       .track = store->cpus[i].track });
 	if (store->count)
 		qsort(store->order.items, store->count, sizeof(struct stored_event),
 		      compare_events);

@@ -190,23 +190,6 @@ static bool match(struct replay *replay, const struct symbol *symbol)
 	return true;
 }
 
-static void replay_begin(struct replay *replay, const struct slice_event *event,
-			 const struct slice_detail *detail)
-{
-	struct slice_event begin = *event;
-
-	if (event->flags & SLICE_CONTINUED && replay->resumes && match(replay, event->symbol))
-		return;
-	end_resumption(replay);
-	if (replay->confused && replay->matched && replay->count == replay->matched)
-		begin.flags |= SLICE_UNCERTAIN_LEVEL;
-	emit(replay, begin, detail);
-	*ARRAY_ADD(replay->open, replay->count, replay->room) =
-		(struct open_slice){ event->symbol, false };
-	emit_arrow(replay, replay->awaited, event->time, SLICE_ARROW_END);
-	replay->awaited = 0;
-}
-
 /* The stack runs: it was parked since it was left. */
 static void replay_arrival(struct replay *replay, const struct slice_event *mark,
 			   const struct slice_detail *detail)
@@ -259,7 +242,20 @@ static void replay_events(const struct slice_sink *sink, void *track,
 	for (const struct slice_event *event = batch->events; event < batch->events + batch->count;
 	     event++) {
 		if (event->kind == SLICE_BEGIN) {
-			replay_begin(replay, event, slice_batch_detail(batch, event));
+			struct slice_event begin = *event;
+
+			if (!(event->flags & SLICE_CONTINUED) || !replay->resumes ||
+			    !match(replay, event->symbol)) {
+				end_resumption(replay);
+				if (replay->confused && replay->matched &&
+				    replay->count == replay->matched)
+					begin.flags |= SLICE_UNCERTAIN_LEVEL;
+				emit(replay, begin, slice_batch_detail(batch, event));
+				*ARRAY_ADD(replay->open, replay->count, replay->room) =
+					(struct open_slice){ event->symbol, false };
+				emit_arrow(replay, replay->awaited, event->time, SLICE_ARROW_END);
+				replay->awaited = 0;
+			}
 		} else if (event->kind == SLICE_ARROW_END) {
 			replay_arrival(replay, event, slice_batch_detail(batch, event));
 		} else if (event->kind == SLICE_ARROW) {

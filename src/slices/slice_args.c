@@ -37,19 +37,6 @@ const struct name *slice_category(const struct symbol *symbol)
 	return symbol->dso ? symbol->dso->short_name : NULL;
 }
 
-static void add_source(struct slice_args *args, const struct symbol *symbol, bool full)
-{
-	struct source_line line = slice_source_line(symbol);
-
-	if (line.line)
-		add_number(args, SLICE_ARG_LINE, SLICE_ARG_NUMBER, line.line);
-	if (line.line && line.column)
-		add_number(args, SLICE_ARG_COLUMN, SLICE_ARG_NUMBER, line.column);
-	if (full || symbol->linkage != symbol->name)
-		slice_args_add_name(args, SLICE_ARG_SYMBOL, symbol->linkage);
-	slice_args_add_name(args, SLICE_ARG_FILE, line.file);
-}
-
 void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, uint64_t ip,
 			  unsigned flags, enum option_args level)
 {
@@ -63,8 +50,17 @@ void slice_args_add_begin(struct slice_args *args, const struct symbol *symbol, 
 	}
 	if (mark || apart)
 		add_number(args, mark ? SLICE_ARG_VALUE : SLICE_ARG_ADDRESS, SLICE_ARG_POINTER, ip);
-	if (apart && (symbol->dso || (full && symbol->kind < SYMBOL_SPECIAL)))
-		add_source(args, symbol, full);
+	if (apart && (symbol->dso || (full && symbol->kind < SYMBOL_SPECIAL))) {
+		struct source_line line = slice_source_line(symbol);
+
+		if (line.line)
+			add_number(args, SLICE_ARG_LINE, SLICE_ARG_NUMBER, line.line);
+		if (line.line && line.column)
+			add_number(args, SLICE_ARG_COLUMN, SLICE_ARG_NUMBER, line.column);
+		if (full || symbol->linkage != symbol->name)
+			slice_args_add_name(args, SLICE_ARG_SYMBOL, symbol->linkage);
+		slice_args_add_name(args, SLICE_ARG_FILE, line.file);
+	}
 	if (symbol->inlined)
 		add_number(args, SLICE_ARG_INLINED, SLICE_ARG_TRUE, 1);
 	if (flags & SLICE_HAS_VECTOR)

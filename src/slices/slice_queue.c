@@ -51,27 +51,6 @@ struct slice_queue {
 
 /* ---- The workers --------------------------------------------------------- */
 
-static void replay_block(const struct slice_sink *next, const struct queue_block *block)
-{
-	const struct slice_event *events = block->events;
-
-	for (size_t i = 0; i < block->span_count; i++) {
-		const struct queue_span *span = &block->spans[i];
-		struct slice_batch batch = { events, span->count,
-					     span->details ? block->details : NULL, span->plain };
-
-		if (span->plain && span->details)
-			batch.details += events->detail - 1;
-		if (span->count)
-			next->events(next, span->track, &batch);
-		else if (span->since)
-			slice_sink_since(next, span->track, span->time);
-		else
-			slice_sink_flush(next, span->track);
-		events += span->count;
-	}
-}
-
 /* Publish the writer's state, for slice_queue_stopped() and _slices(). */
 static void publish(struct slice_queue *queue)
 {
@@ -90,9 +69,26 @@ static void run(struct worker_job *job, struct worker_scratch *scratch)
 	pthread_mutex_lock(&queue->lock);
 	while (queue->filled != queue->done) {
 		const struct queue_block *block = &queue->blocks[queue->done % BLOCKS];
+		const struct slice_event *events;
 
 		pthread_mutex_unlock(&queue->lock);
-		replay_block(queue->next, block);
+		events = block->events;
+		for (size_t i = 0; i < block->span_count; i++) {
+			const struct queue_span *span = &block->spans[i];
+			struct slice_batch batch = { events, span->count,
+						     span->details ? block->details : NULL,
+						     span->plain };
+
+			if (span->plain && span->details)
+				batch.details += events->detail - 1;
+			if (span->count)
+				queue->next->events(queue->next, span->track, &batch);
+			else if (span->since)
+				slice_sink_since(queue->next, span->track, span->time);
+			else
+				slice_sink_flush(queue->next, span->track);
+			events += span->count;
+		}
 		publish(queue);
 		pthread_mutex_lock(&queue->lock);
 		queue->done++;
@@ -154,21 +150,6 @@ static void hand_over(struct slice_queue *queue)
 	arena_release(&block->texts);
 }
 
-/*
- * Choose between queue and bypass for the next events. If no worker is idle, queueing does not pay,
- * so events bypass the queue when it is empty.
- */
-static void choose(struct slice_queue *queue)
-{
-	queue->direct = false;
-	if (!workers_idle(queue->workers)) {
-		pthread_mutex_lock(&queue->lock);
-		queue->direct = queue->filled == queue->done && !queue->submitted;
-		pthread_mutex_unlock(&queue->lock);
-	}
-	queue->direct_left = EVENTS;
-}
-
 /* Returns the block for the next events; NULL: they bypass the queue. */
 static struct queue_block *find_room(struct slice_queue *queue)
 {
@@ -182,7 +163,17 @@ static struct queue_block *find_room(struct slice_queue *queue)
 		publish(queue);
 	else
 		hand_over(queue);
-	choose(queue);
+	/*
+	 * Choose between queue and bypass for the next events. If no worker is idle, queueing
+	 * does not pay, so events bypass the queue when it is empty.
+	 */
+	queue->direct = false;
+	if (!workers_idle(queue->workers)) {
+		pthread_mutex_lock(&queue->lock);
+		queue->direct = queue->filled == queue->done && !queue->submitted;
+		pthread_mutex_unlock(&queue->lock);
+	}
+	queue->direct_left = EVENTS;
 	return queue->direct ? NULL : being_filled(queue);
 }
 

@@ -225,25 +225,6 @@ static size_t skip_ends(const struct sorter_track *track, size_t at, size_t end)
 }
 
 /*
- * Emit the plain records [plain, late) of a group and the records [late, end), each of the latter
- * after the number of begins given by its order.
- */
-static void pass_plain_and_late(struct sorter_track *track, size_t plain, size_t late, size_t end)
-{
-	const struct slice_event *records = records_of(track);
-	int begins = 0;
-
-	for (size_t stop = late; plain < stop; plain++) {
-		if (records[plain].kind == SLICE_BEGIN && late < end)
-			for (begins++; late < end && records[late].order < begins; late++)
-				emit_one(track, late);
-		emit_one(track, plain);
-	}
-	for (; late < end; late++)
-		emit_one(track, late);
-}
-
-/*
  * Emit the records [begin, end), which have equal times. Slices found late enclose slices that
  * begin at this time, but not slices that end.
  */
@@ -251,6 +232,7 @@ static void pass_group(struct sorter_track *track, size_t begin, size_t end)
 {
 	const struct slice_event *records = records_of(track);
 	size_t deferred, plain, ended, late = end;
+	int begins = 0;
 
 	for (; begin < end && records[begin].order == SLICE_ORDER_WHOLE; begin++)
 		emit_one(track, begin);
@@ -264,7 +246,18 @@ static void pass_group(struct sorter_track *track, size_t begin, size_t end)
 		emit_one(track, plain);
 	for (; deferred < begin; deferred++)
 		emit_one(track, deferred);
-	pass_plain_and_late(track, plain, late, end);
+	/*
+	 * Emit the plain records [plain, late) of a group and the records [late, end), each of
+	 * the latter after the number of begins given by its order.
+	 */
+	for (size_t stop = late; plain < stop; plain++) {
+		if (records[plain].kind == SLICE_BEGIN && late < end)
+			for (begins++; late < end && records[late].order < begins; late++)
+				emit_one(track, late);
+		emit_one(track, plain);
+	}
+	for (; late < end; late++)
+		emit_one(track, late);
 }
 
 /* Returns the end of the records at `begin` that can be emitted in place. Divides no group. */
@@ -670,42 +663,15 @@ static void pass_on(struct sorter_track *track, size_t emitted)
 	track->count = track->run_count = track->detail_count = track->plain_from = 0;
 }
 
-/* In the second pass, add the segment's events before `bound` that will come too late. */
-static void add_found(struct sorter_track *track)
-{
-	const struct found_event *found = track->found.items;
-	uint64_t segment = track->segment;
-
-	for (found += track->found_next;
-	     track->found_next < track->found_count && found->segment == segment &&
-	     found->event.time < track->bound;
-	     track->found_next++, track->expected++, found++) {
-		grow_array(track, &track->records, track->count + 1, sizeof(struct slice_event));
-		add_again(track, found);
-	}
-}
-
-/* Emit the records before `bound`, and keep the others. */
-static void emit_before_bound(struct sorter_track *track)
-{
-	size_t end = LOWER_BOUND(i, track->count, records_of(track)[i].time < track->bound);
-	size_t kept = track->count - end;
-
-	track->count = end;
-	pass_sorted(track, 0);
-	memmove(records_of(track), records_of(track) + end, kept * sizeof(struct slice_event));
-	keep_first_details(track, kept);
-	track->count = track->kept = kept;
-	track->run_count = kept > 0;
-	track->plain_from = kept ? records_of(track)[kept - 1].time + 1 : 0;
-}
-
 /*
  * A part of a segment is complete. In the first pass, this ends the emission of all slices: from
  * now on, only note the events that come too late.
  */
 static void end_part(struct sorter_track *track)
 {
+	size_t end;
+	size_t kept;
+
 	track->sorter->looks |= !track->sorter->again && !track->sorter->hopes;
 	track->bound = track->latest = track->reached;
 	if (passes(track))
@@ -714,34 +680,32 @@ static void end_part(struct sorter_track *track)
 		track->count = track->kept = 0;
 		return;
 	}
-	if (track->sorter->again)
-		add_found(track);
+	if (track->sorter->again) {
+		const struct found_event *found = track->found.items;
+		uint64_t segment = track->segment;
+
+		/* In the second pass, add the segment's events before `bound` that will come too
+		 * late. */
+		for (found += track->found_next;
+		     track->found_next < track->found_count && found->segment == segment &&
+		     found->event.time < track->bound;
+		     track->found_next++, track->expected++, found++) {
+			grow_array(track, &track->records, track->count + 1,
+				   sizeof(struct slice_event));
+			add_again(track, found);
+		}
+	}
 	merge_runs(track);
-	emit_before_bound(track);
-}
-
-static void make_record_room(struct sorter_track *track)
-{
-	size_t step, part = SIZE_MAX;
-
-	if (track->sorter->next->late && !track->waits && (track->parted || !track->depth)) {
-		if (track->count - track->held >= track->sorter->part)
-			emit_part(track);
-		part = track->held + track->sorter->part;
-	} else if (track->sorter->twice) {
-		if (track->count - track->kept >= track->sorter->part)
-			end_part(track);
-		part = track->kept + track->sorter->part;
-	}
-	if (track->count >= track->sorter->limit) {
-		flush_track(track);
-		track->sorter->split++;
-	}
-	grow_array(track, &track->records, track->count + 1, sizeof(struct slice_event));
-	step = track->count - track->count % STEP + STEP;
-	if (track->count && track->count % STEP == 0)
-		leave_step(track, track->count - STEP, track->count, track->detail_count);
-	track->full = MIN(MIN(track->records.room, part), MIN(step, track->sorter->limit));
+	/* Emit the records before `bound`, and keep the others. */
+	end = LOWER_BOUND(i, track->count, records_of(track)[i].time < track->bound);
+	kept = track->count - end;
+	track->count = end;
+	pass_sorted(track, 0);
+	memmove(records_of(track), records_of(track) + end, kept * sizeof(struct slice_event));
+	keep_first_details(track, kept);
+	track->count = track->kept = kept;
+	track->run_count = kept > 0;
+	track->plain_from = kept ? records_of(track)[kept - 1].time + 1 : 0;
 }
 
 /* Returns an event with its sort keys. A slice never ends before it begins. */
@@ -769,8 +733,29 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 		add_early(track, &sorted, detail);
 		return;
 	}
-	if (track->count >= track->full)
-		make_record_room(track);
+	if (track->count >= track->full) {
+		size_t step, part = SIZE_MAX;
+
+		if (track->sorter->next->late && !track->waits &&
+		    (track->parted || !track->depth)) {
+			if (track->count - track->held >= track->sorter->part)
+				emit_part(track);
+			part = track->held + track->sorter->part;
+		} else if (track->sorter->twice) {
+			if (track->count - track->kept >= track->sorter->part)
+				end_part(track);
+			part = track->kept + track->sorter->part;
+		}
+		if (track->count >= track->sorter->limit) {
+			flush_track(track);
+			track->sorter->split++;
+		}
+		grow_array(track, &track->records, track->count + 1, sizeof(struct slice_event));
+		step = track->count - track->count % STEP + STEP;
+		if (track->count && track->count % STEP == 0)
+			leave_step(track, track->count - STEP, track->count, track->detail_count);
+		track->full = MIN(MIN(track->records.room, part), MIN(step, track->sorter->limit));
+	}
 	early = take_early(track, &sorted, detail);
 	track->sorter->looks |=
 		passes(track) && !early && (sorted.time < track->latest || sorted.order);
@@ -790,25 +775,6 @@ static void add_event(struct sorter_track *track, const struct slice_batch *batc
 	}
 	track->latest = sorted.time;
 	track->count++;
-}
-
-/* Store plain events and their details as the next records. */
-static void keep_details(struct sorter_track *track, const struct slice_batch *batch,
-			 const struct slice_event *events, size_t count)
-{
-	struct slice_event *record = records_of(track) + track->count;
-	const struct slice_detail *from = slice_batch_detail(batch, events);
-	size_t kept = track->detail_count;
-	struct slice_detail *to;
-
-	grow_array(track, &track->details, kept + count, sizeof(*to));
-	to = (struct slice_detail *)track->details.items + kept;
-	for (size_t i = 0; i < count; i++) {
-		to[i] = from[i];
-		record[i] = events[i];
-		record[i].detail = (uint32_t)(kept + i) + 1;
-	}
-	track->detail_count = kept + count;
 }
 
 /*
@@ -843,14 +809,28 @@ static size_t add_plain(struct sorter_track *track, const struct slice_batch *ba
 		return emitted;
 	}
 	count = MIN(count, track->full - track->count);
-	if (track->sorter->looks)
+	if (track->sorter->looks) {
 		; /* the second pass emits the slices */
-	else if (batch->details)
-		keep_details(track, batch, events, count);
-	else if (passes(track))
+	} else if (batch->details) {
+		struct slice_event *record = records_of(track) + track->count;
+		const struct slice_detail *from = slice_batch_detail(batch, events);
+		size_t kept = track->detail_count;
+		struct slice_detail *to;
+
+		/* Store plain events and their details as the next records. */
+		grow_array(track, &track->details, kept + count, sizeof(*to));
+		to = (struct slice_detail *)track->details.items + kept;
+		for (size_t i = 0; i < count; i++) {
+			to[i] = from[i];
+			record[i] = events[i];
+			record[i].detail = (uint32_t)(kept + i) + 1;
+		}
+		track->detail_count = kept + count;
+	} else if (passes(track)) {
 		emit_sorted(track, events, count);
-	else
+	} else {
 		memcpy(records_of(track) + track->count, events, count * sizeof(*events));
+	}
 	track->latest = events[count - 1].time;
 	track->reached = MAX(track->reached, track->latest);
 	track->count += count;
@@ -969,8 +949,20 @@ void slice_sorter_again(struct slice_sorter *sorter)
 	sorter->split = 0;
 }
 
-static void warn(const struct slice_sorter *sorter)
+void slice_sorter_finish(struct slice_sorter *sorter)
 {
+	for (struct sorter_track *track = sorter->first; track; track = track->next) {
+		flush_track(track);
+		while (track->depth || (track->parted && count_open(track) > 0))
+			emit_checked(track, &(struct slice_event){ .time = track->last_time,
+								   .kind = SLICE_END,
+								   .flags = SLICE_CUT });
+		if (track->parted)
+			flush_track(track);
+		if (sorter->again)
+			sorter->unrepeated += track->expected + track->emitted +
+					      (track->found_count - track->found_next);
+	}
 	if (sorter->unmatched_ends)
 		diag_warn(sorter->diag, "unmatched-end", "%" PRIu64 " ends belong to no slice",
 			  sorter->unmatched_ends);
@@ -999,21 +991,4 @@ static void warn(const struct slice_sorter *sorter)
 			  "%" PRIu64
 			  " begins and ends differ between two passes of decoding; report this",
 			  sorter->unrepeated);
-}
-
-void slice_sorter_finish(struct slice_sorter *sorter)
-{
-	for (struct sorter_track *track = sorter->first; track; track = track->next) {
-		flush_track(track);
-		while (track->depth || (track->parted && count_open(track) > 0))
-			emit_checked(track, &(struct slice_event){ .time = track->last_time,
-								   .kind = SLICE_END,
-								   .flags = SLICE_CUT });
-		if (track->parted)
-			flush_track(track);
-		if (sorter->again)
-			sorter->unrepeated += track->expected + track->emitted +
-					      (track->found_count - track->found_next);
-	}
-	warn(sorter);
 }

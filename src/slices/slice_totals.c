@@ -11,17 +11,6 @@
 #define TAIL_FEW   2
 #define TAIL_RARE  20
 
-static void add_stop(struct slice_totals *totals, const struct slowest_call *stop)
-{
-	uint32_t index = stop->track->index;
-	struct track_stops *stops;
-
-	ARRAY_GROW_ZEROED(totals->stops, totals->stop_room, (size_t)index + 1);
-	stops = &totals->stops[index];
-	stops->last[stops->count % STOPS_KEPT].begin = stop->begin;
-	stops->last[stops->count++ % STOPS_KEPT].duration = stop->duration;
-}
-
 /* Returns the ns of stops in a call; UINT64_MAX: unknown. */
 static uint64_t stopped_in(const struct slice_totals *totals, uint32_t index, uint64_t begin)
 {
@@ -177,8 +166,15 @@ static __attribute__((noinline)) void keep_long(struct slice_totals *totals,
 		add_to_tail(totals, thread, node, &call);
 	} else if (symbol_is_stop(symbol)) {
 		slowest->rank = 0;
-		if (!in_syscall(totals, thread))
-			add_stop(totals, &call);
+		if (!in_syscall(totals, thread)) {
+			uint32_t index = call.track->index;
+			struct track_stops *stops;
+
+			ARRAY_GROW_ZEROED(totals->stops, totals->stop_room, (size_t)index + 1);
+			stops = &totals->stops[index];
+			stops->last[stops->count % STOPS_KEPT].begin = call.begin;
+			stops->last[stops->count++ % STOPS_KEPT].duration = call.duration;
+		}
 	}
 }
 
