@@ -48,11 +48,18 @@ tests_unit_decoder_random_programs_test_SOURCES = tests/unit/decoder/random_prog
 tests_unit_decoder_random_programs_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_random_programs_test_LDADD = $(UNIT_LIBS)
 
+packet_text = tests/unit/decoder/packet_text.c tests/unit/decoder/packet_text.h $(stream_run)
 check_PROGRAMS += tests/unit/decoder/packet_table.test
 TESTS += tests/unit/decoder/packet_table.test
-tests_unit_decoder_packet_table_test_SOURCES = tests/unit/decoder/packet_table.c $(stream_run)
+tests_unit_decoder_packet_table_test_SOURCES = tests/unit/decoder/packet_table.c $(packet_text)
 tests_unit_decoder_packet_table_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_packet_table_test_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += tests/unit/decoder/packet_times.test
+TESTS += tests/unit/decoder/packet_times.test
+tests_unit_decoder_packet_times_test_SOURCES = tests/unit/decoder/packet_times.c $(packet_text)
+tests_unit_decoder_packet_times_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_packet_times_test_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += tests/unit/decoder/schedule.test
 TESTS += tests/unit/decoder/schedule.test

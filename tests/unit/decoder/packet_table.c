@@ -1,27 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packets that begin, interrupt and end the flow, and its branches (SDM volume 3, "Intel Processor
- * Trace", packets; errata as intel-pt.h quotes them). The code is the sample's:
- *
- *	M: call W; call W; syscall    W: call L; jne W; ret    L: ret    C: vmlaunch
- *	kernel: K: call S; sysret     S: ret                   F: nop; iret    X: no code
+ * Trace", packets; errata as intel-pt.h quotes them). The text and its places are those of
+ * packet_text.h; C is vmlaunch.
  */
 #include "decoder/cpu_event.h"
-#include "tests/unit/decoder/stream_run.h"
+#include "tests/unit/decoder/packet_text.h"
 
 #define BROADWELL   "GenuineIntel,6,61,4"
 #define SKYLAKE     "GenuineIntel,6,94,3"
 #define APOLLO_LAKE "GenuineIntel,6,92,9"
-
-static const struct place {
-	char name;
-	uint64_t ip;
-} places[] = {
-	{ 'M', SAMPLE_MAIN }, { 'W', SAMPLE_WORK }, { 'L', SAMPLE_LEAF },  { 'C', SAMPLE_CIRCLE },
-	{ 'K', KERNEL },      { 'S', KERNEL_SYS },  { 'F', KERNEL_FAULT }, { 'X', 0x900000 },
-};
-
-#define PLACES (sizeof(places) / sizeof(places[0]))
 
 /* The code of work, and before it of no function: nop; jne itself; W: jne W-3; ret */
 #define LOOP 2
@@ -36,11 +24,6 @@ static const struct place {
 /* libipt does not follow these packets; nor does it resume after damage, before the next PSB. */
 #define FAST 4
 
-/*
- * Packets: name, or name:place. "host" and "guest" are PIPs, "begin", "commit" and "abort" are
- * MODE.TSXs, "in" and "out" PSBs with one. Events: kind:from>to, or on:place, off:place, gap's
- * reason:place. ! not caused by the code, g a guest runs, ~ in a transaction.
- */
 static const struct row {
 	const char *cpu; /* NULL: without errata */
 	int code;        /* true: the kernel is traced, too; LOOP; FAST */
@@ -197,162 +180,6 @@ static const struct row {
 
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
-/* ---- Packets ------------------------------------------------------------- */
-
-static uint64_t ip_of(const char *text)
-{
-	for (size_t i = 0; *text && i < PLACES; i++)
-		if (places[i].name == *text)
-			return places[i].ip + strtoul(text + 1, NULL, 10);
-	ck_assert_msg(!*text, "%s", text);
-	return 0;
-}
-
-static void add_tsx(bool begin, bool abort)
-{
-	struct pt_packet packet = { .type = ppt_mode, .payload.mode.leaf = pt_mol_tsx };
-
-	packet.payload.mode.bits.tsx.intx = begin;
-	packet.payload.mode.bits.tsx.abrt = abort;
-	pt_packets_add(&run.packets, &packet);
-}
-
-static void add_paging(bool guest)
-{
-	const struct pt_packet packet = { .type = ppt_pip,
-					  .payload.pip = { .cr3 = 0x1000, .nr = guest } };
-
-	pt_packets_add(&run.packets, &packet);
-}
-
-/* A PSB whose header says whether a transaction is open: MODE.TSX, FUP. */
-static void add_psb_with_tx(bool in_tx, uint64_t ip)
-{
-	static const uint8_t psb[] = { 2,    0x82, 2,    0x82, 2,    0x82, 2,    0x82, 2,
-				       0x82, 2,    0x82, 2,    0x82, 2,    0x82, 0x99 };
-	const uint8_t rest[] = { in_tx ? 0x21 : 0x20, 0x7d };
-
-	pt_packets_raw(&run.packets, psb, sizeof(psb));
-	pt_packets_raw(&run.packets, rest, sizeof(rest));
-	pt_packets_raw(&run.packets, &ip, 6);
-	pt_packets_raw(&run.packets, "\x02\x23", 2); /* PSBEND */
-}
-
-static void add_packet(const char *name, const char *argument)
-{
-	static const struct {
-		const char *name;
-		void (*add)(struct pt_packets *packets, uint64_t ip);
-	} with_ip[] = {
-		{ "tip", pt_packets_tip },
-		{ "pge", pt_packets_pge },
-		{ "pgd", pt_packets_pgd },
-		{ "fup", pt_packets_fup },
-	};
-
-	for (size_t i = 0; i < 4; i++)
-		if (strcmp(name, with_ip[i].name) == 0)
-			with_ip[i].add(&run.packets, ip_of(argument));
-	if (strcmp(name, "psb") == 0)
-		pt_packets_psb(&run.packets, SAMPLE_START, ip_of(argument));
-	else if (strcmp(name, "in") == 0 || strcmp(name, "out") == 0)
-		add_psb_with_tx(*name == 'i', ip_of(argument));
-	else if (strcmp(name, "tnt") == 0)
-		pt_packets_tnt(&run.packets, argument);
-	else if (strcmp(name, "ovf") == 0)
-		pt_packets_ovf(&run.packets);
-	else if (strcmp(name, "evd") == 0)
-		pt_packets_raw(&run.packets, "\x02\x53\x01\x07\0\0\0\0\0\0\0", 11);
-	else if (strcmp(name, "host") == 0 || strcmp(name, "guest") == 0)
-		add_paging(*name == 'g');
-	else if (*name == 'b' || *name == 'c' || *name == 'a')
-		add_tsx(*name == 'b', *name == 'a');
-}
-
-static void add_packets(const char *text)
-{
-	char copy[256], *rest;
-
-	strcpy(copy, text);
-	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-		char *argument = strchr(word, ':');
-
-		if (argument)
-			*argument++ = '\0';
-		add_packet(word, argument ? argument : "");
-	}
-}
-
-/* ---- Events -------------------------------------------------------------- */
-
-static void put_place(FILE *out, const char *before, uint64_t ip)
-{
-	size_t i = 0;
-
-	while (i < PLACES && ip - places[i].ip >= 16)
-		i++;
-	fputs(before, out);
-	if (i == PLACES)
-		fprintf(out, "%" PRIx64, ip);
-	else if (ip == places[i].ip)
-		fprintf(out, "%c", places[i].name);
-	else
-		fprintf(out, "%c+%u", places[i].name, (unsigned)(ip - places[i].ip));
-}
-
-static void put_event(FILE *out, const struct branch_event *event)
-{
-	static const char *const kinds[] = { "none", "call",      "return", "jump",
-					     "cond", "syscall",   "sysret", "softint",
-					     "iret", "interrupt", "abort" };
-	static const char *const gaps[GAP_REASONS] = {
-		[GAP_NO_CODE] = "missing", [GAP_MISMATCH] = "mismatch", [GAP_OVERFLOW] = "overflow"
-	};
-	bool only_ends = event->kind == BRANCH_NONE && event->flags & BRANCH_ASYNC;
-
-	if (event->kind == BRANCH_CPU_EVENT) {
-		fputs(event->gap == CPU_EVENT_TX_BEGIN    ? "{begin"
-		      : event->gap == CPU_EVENT_TX_COMMIT ? "{commit"
-		      : event->gap == CPU_EVENT_TX_ABORT  ? "{abort"
-		      : event->gap == CPU_EVENT_TX_LOST   ? "{lost"
-							  : "{",
-		      out);
-		if (event->from)
-			put_place(out, ":", event->from);
-		putc('}', out);
-		return;
-	}
-	if (event->kind == BRANCH_GAP)
-		fputs(gaps[event->gap] ? gaps[event->gap] : "gap", out);
-	else
-		fputs(event->flags & BRANCH_TRACE_ON ? "on"
-		      : only_ends                    ? "off"
-						     : kinds[event->kind],
-		      out);
-	fprintf(out, "%s%s%s", event->flags & BRANCH_ASYNC ? "!" : "",
-		event->flags & BRANCH_GUEST ? "g" : "", event->flags & BRANCH_IN_TX ? "~" : "");
-	if (event->flags & BRANCH_TRACE_ON)
-		put_place(out, ":", event->to);
-	else if (event->from)
-		put_place(out, ":", event->from);
-	if (event->kind != BRANCH_GAP && !only_ends && !(event->flags & BRANCH_TRACE_ON))
-		put_place(out, ">", event->to);
-}
-
-static char *events_as_text(void)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	for (size_t i = 0; i < run.count; i++) {
-		fputs(i ? " " : "", out);
-		put_event(out, &run.events[i]);
-	}
-	fclose(out);
-	return text;
-}
-
 /* Also if the file has the trace in pieces of eight bytes, and if padding follows. */
 START_TEST(packets_give_their_events)
 {
@@ -395,7 +222,7 @@ START_TEST(packets_give_their_events)
 	finish();
 	if (row->code & true)
 		unlink(path);
-	events = events_as_text();
+	events = events_as_text(false);
 	ck_assert_str_eq(events, row->events);
 	for (size_t i = 0; i < run.count; i++)
 		guests += (run.events[i].flags & BRANCH_GUEST) != 0;
@@ -466,7 +293,7 @@ START_TEST(transactions_begin_and_end)
 				(--run.count - i) * sizeof(*run.events));
 			i--;
 		}
-	events = events_as_text();
+	events = events_as_text(false);
 	ck_assert_str_eq(events, transactions[_i / 3].events);
 	free(events);
 }

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Times and instruction counts of events, lost packets, and pieces of trace. An event has the time
+ * of the packet that decided it; a direct branch needs no packet, and has the time of the packet
+ * that led to the code before it (packet_text.h has the text).
+ */
+#include "tests/unit/decoder/packet_text.h"
+
+/* The kernel is traced, too. */
+#define ALL 1
+/* libipt does not follow these packets. */
+#define FAST 2
+/* The code is that of `deferring`. */
+#define DEFERRING 4
+
+static const uint8_t deferring[] = {
+	0x75,          0x01, 0x90, 0xff, 0xe0,                   /* M: jne M+3; nop; jmp *%rax */
+	[0x20] = 0x75, 0x01, 0x90, 0xff, 0xd0,                   /* W: the same; call *%rax */
+	[0x40] = 0x75, 0x01, 0x90, 0x75, 0x01, 0x90, 0x0f, 0x05, /* L: twice; syscall */
+};
+
+static const struct row {
+	int code;
+	const char *packets, *events; /* packets in brackets are lost */
+} rows[] = {
+	{ 0, "psb pge:W tnt:tn pgd", "on:W@1 call:W>L@1#1 return:L>W+5@2#1 return:W+7>0@3#2" },
+	{ 0, "psb pge:M tnt:tttn tip:M+5 pgd",
+	  "on:M@1 call:M>W@1#1 call:W>L@1#1 return:L>W+5@2#1 cond:W+5>W@2#1 call:W>L@2#1 "
+	  "return:L>W+5@2#1 return:W+7>M+5@3#2 call:M+5>W@3#1 call:W>L@3#1 return:L>0@4#1" },
+	/* Interrupts: the time is the target's. */
+	{ ALL, "psb pge:W fup:W tip:F tip:W tnt:tn pgd",
+	  "on:W@1 interrupt!:W>F@3 iret:F+1>W@4#2 call:W>L@4#1 return:L>W+5@5#1 "
+	  "return:W+7>0@6#2" },
+	{ ALL, "psb pge:W tnt:t fup:W+5 tip:F tip:W+5 tnt:n fup:W+7 pgd",
+	  "on:W@1 call:W>L@1#1 return:L>W+5@2#1 interrupt!:W+5>F@4 iret:F+1>W+5@5#2 "
+	  "off!:W+7@8#1" },
+	/* On the way to a FUP, direct branches have an earlier time; after it, its time. */
+	{ 0, "psb pge:W fup:L pgd", "on:W@1 call:W>L@1#1 off!:L@3" },
+	{ 0, "psb pge:M begin fup:W tnt:t pgd",
+	  "on:M@1 call:M>W@1#1 call~:W>L@3#1 return~:L>W+5@4#1 cond~:W+5>0@5#1" },
+	{ 0, "psb pge:W begin fup:W tnt:t abort fup:W+5 tip:L pgd",
+	  "on:W@1 call~:W>L@3#1 return~:L>W+5@4#1 abort!:W+5>L@7 return:L>0@8#1" },
+	/* The kernel is entered and left. */
+	{ ALL, "psb pge:M+10 tip:K tnt:t tip:M pgd",
+	  "on:M+10@1 syscall:M+10>K@2#1 call:K>S@2#1 return:S>K+5@3#1 sysret:K+5>M@4#1 "
+	  "call:M>W@4#1 call:W>L@4#1 return:L>0@5#1" },
+	/* A filter can end the trace at a direct branch, whose target the packet has. */
+	{ FAST, "psb pge:M pgd:W pge:L pgd", "on:M@1 call:M>W@2#1 on:L@3 return:L>0@4#1" },
+	/* A header in the middle confirms where the code is. */
+	{ FAST, "psb pge:M psb:W tnt:tn tip:M+5 pgd",
+	  "on:M@1 call:M>W@1#1 call:W>L@2#1 return:L>W+5@3#1 return:W+7>M+5@4#2 call:M+5>W@4#1 "
+	  "call:W>L@4#1 return:L>0@5#1" },
+	/* Bits before the targets of indirect branches between them. */
+	{ DEFERRING, "psb pge:M tnt:tttt tip:W tip:L pgd",
+	  "on:M@1 cond:M>M+3@2#1 jump:M+3>W@3#1 cond:W>W+3@3#1 call:W+3>L@4#1 cond:L>L+3@4#1 "
+	  "cond:L+3>L+6@4#1 syscall:L+6>0@5#1" },
+	{ DEFERRING, "psb pge:M tnt:nnnt tip:W tip:L pgd",
+	  "on:M@1 jump:M+3>W@3#3 call:W+3>L@4#3 cond:L+3>L+6@4#3 syscall:L+6>0@5#1" },
+	/* Packets of traced code while tracing is off are lost, up to the next begin. */
+	{ FAST, "psb [tip:W] pge:L pgd", "mismatch@1 on:L@2 return:L>0@3#1" },
+	{ FAST, "psb [tnt:t tnt:t] pge:L pgd", "mismatch@1 on:L@3 return:L>0@4#1" },
+	{ FAST, "psb pgd pge:L pgd", "mismatch@1 on:L@2 return:L>0@3#1" },
+	/* Packets that do not fit the code are lost up to an address. */
+	{ FAST, "psb pge:L [tnt:t tnt:t] pge:L pgd", "on:L@1 mismatch:L@2 on:L@4 return:L>0@5#1" },
+	{ FAST, "psb pge:W fup:W+1 pgd", "on:W@1 call:W>L@1#1 mismatch:L@2 on:W+1@2 off!:W+1@3" },
+	{ FAST, "psb pge:W fup:W fup:L pgd", "on:W@1 mismatch:W@3 on:L@3 off!:L@4" },
+	{ FAST, "psb pge:L [tip tnt:t] tip:L pgd", "on:L@1 mismatch:L@2 on:L@4 return:L>0@5#1" },
+	{ DEFERRING | FAST, "psb pge:M tnt:tt pgd pge:W tnt:t pgd",
+	  "on:M@1 cond:M>M+3@2#1 mismatch:M+3@3 on:W@4 cond:W>W+3@5#1 call:W+3>0@6#1" },
+	{ DEFERRING | FAST, "psb pge:M tnt:tt fup:W tnt:t pgd",
+	  "on:M@1 cond:M>M+3@2#1 mismatch:M+3@3 on:W@3 cond:W>W+3@4#1 call:W+3>0@5#1" },
+	/* Code without bytes: its packets are lost. */
+	{ FAST, "psb pge:L tip:X [tnt:tnt] fup:W pgd",
+	  "on:L@1 return:L>X@2#1 missing:X@3 on:W@4 off!:W@5" },
+	{ FAST, "psb pge:L tip:X [pgd] pge:L pgd",
+	  "on:L@1 return:L>X@2#1 missing:X@3 on:L@4 return:L>0@5#1" },
+	/* An overflow is no loss of packets in the trace; bytes of no packet are, up to a PSB. */
+	{ FAST, "psb pge:W ovf fup:L pgd", "on:W@1 overflow@2 on:L@3 return:L>0@4#1" },
+	{ FAST, "psb pge:W pgd [bad pge:W psb] pge:L pgd",
+	  "on:W@1 call:W>L@1#1 return:L>0@2#1 bad@3 on:L@6 return:L>0@7#1" },
+	/* A hole in the trace: nothing before it affects the code after it. */
+	{ 0, "psb pge:L pgd | psb pge:L pgd",
+	  "on:L@1 return:L>0@2#1 lost@2 on:L@4 return:L>0@5#1" },
+	{ 0, "psb pge:W | psb pge:L pgd", "on:W@1 lost@1 on:L@3 return:L>0@4#1" },
+	{ FAST, "psb pge:W fup:W | psb pge:L pgd", "on:W@1 lost@2 on:L@4 return:L>0@5#1" },
+	{ FAST, "psb pge:W ovf | psb pge:L pgd", "on:W@1 overflow@2 on:L@4 return:L>0@5#1" },
+	{ 0, "psb | psb pge:L pgd", "on:L@2 return:L>0@3#1" },
+	{ 0, "psb pge:W | psb:L pgd", "on:W@1 lost@1 on:L@2 return:L>0@3#1" },
+	{ FAST, "psb pge:W tnt:t [bad] | psb pge:L pgd",
+	  "on:W@1 call:W>L@1#1 return:L>W+5@2#1 bad@3 on:L@5 return:L>0@6#1" },
+	{ FAST, "psb pge:X [tnt:t] | psb pge:L [tnt:t] pge:L pgd",
+	  "on:X@1 missing:X@2 on:L@4 mismatch:L@5 on:L@6 return:L>0@7#1" },
+	{ ALL, "psb guest pge:W tnt:t | psb pge:L pgd", "off!g@2 lost@3 on:L@5 return:L>0@6#1" },
+	/* A full buffer: an address shows where the code continues, or a header. The time is that
+	 * of the AUX record. */
+	{ FAST, "psb pge:W || fup:L tip:W pgd",
+	  "on:W@1 lost@1 on:L@1.5 interrupt!:L>W@3 call:W>L@3#1 return:L>0@4#1" },
+	{ FAST, "psb pge:W || [tnt:t] tip:L pgd", "on:W@1 lost@1 on:L@3 return:L>0@4#1" },
+	{ FAST, "psb pge:W || psb pge:L pgd", "on:W@1 lost@1 on:L@3 return:L>0@4#1" },
+	{ FAST, "psb pge:W || psb:L pgd", "on:W@1 lost@1 on:L@2 return:L>0@3#1" },
+	/* An interrupt, an overflow or a header before it does not end after it. */
+	{ FAST, "psb pge:W fup:W || tip:L pgd", "on:W@1 lost@2 on:L@2.5 return:L>0@4#1" },
+	{ FAST, "psb pge:W ovf || fup:L pgd", "on:W@1 overflow@2 on:L@2.5 off!:L@4" },
+	{ FAST, "psb pge:W half || fup:L pgd", "on:W@1 lost@1 on:L@2.5 off!:L@4" },
+};
+
+/* Also if the file has the trace in pieces of eight bytes, and if padding follows. */
+START_TEST(events_have_the_time_of_their_packet_and_their_instructions)
+{
+	const struct row *row = &rows[_i / 4];
+	uint64_t lost, insns = 0;
+	char path[PERF_DATA_PATH] = "", expected[512], *events;
+	bool holes = strchr(row->packets, '|');
+
+	if ((_i % 4 == 1 && row->code & FAST) || (_i % 4 == 2 && holes))
+		return;
+	begin(_i % 4 == 1 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	run.in_pieces = _i % 4 == 2;
+	run.padded = _i % 4 == 3;
+	if (row->code & DEFERRING)
+		write_program(deferring, sizeof(deferring));
+	if (row->code & ALL)
+		add_kernel(path);
+	lost = add_timed_packets(row->packets);
+	finish();
+	if (row->code & ALL)
+		unlink(path);
+	events = events_as_text(true);
+	strcpy(expected, row->events);
+	if (run.engine == PT_ENGINE_LIBIPT) { /* reads ahead of the last bit */
+		remove_times(events);
+		remove_times(expected);
+	}
+	ck_assert_str_eq(events, expected);
+	free(events);
+	for (size_t i = 0; i < run.count; i++)
+		insns += run.events[i].insns;
+	ck_assert_uint_eq(run.stats.insns, insns);
+	ck_assert_uint_eq(run.stats.events, run.count);
+	if (run.engine == PT_ENGINE_FAST)
+		ck_assert_uint_eq(run.stats.bytes_lost, lost);
+	expect_all_bytes_counted();
+}
+END_TEST
+
+/* The instruction of a branch is executed once for each of its events, and a jump is taken then. */
+START_TEST(code_counts_as_often_as_its_branches_wherever_the_trace_begins_and_ends)
+{
+	const struct row *row = &rows[_i / 3];
+	char path[PERF_DATA_PATH] = "";
+
+	if (_i % 3 == 1 && row->code & FAST)
+		return;
+	begin(_i % 3 == 1 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	run.padded = _i % 3 == 2;
+	run.counts = true;
+	if (row->code & DEFERRING)
+		write_program(deferring, sizeof(deferring));
+	if (row->code & ALL)
+		add_kernel(path);
+	add_timed_packets(row->packets);
+	finish();
+	if (row->code & ALL)
+		unlink(path);
+	for (size_t i = 0; i < run.count; i++) {
+		const struct branch_event *event = &run.events[i];
+		uint64_t branches = 0, executed = 0;
+
+		if (event->kind == BRANCH_NONE || event->kind > BRANCH_IRET)
+			continue;
+		for (size_t k = 0; k < run.count; k++)
+			branches += run.events[k].from == event->from &&
+				    run.events[k].kind == event->kind;
+		for (size_t k = 0; k < run.code_count; k++) {
+			const struct code_count *code = &run.code[k];
+
+			if (code->last != event->from || code->stopped)
+				continue;
+			ck_assert_uint_eq(code->kind, event->kind);
+			executed += event->kind == BRANCH_COND ? code->taken : code->count;
+		}
+		ck_assert_uint_eq(executed, branches);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("packet_times");
+	TCase *all = tcase_create("packet_times");
+
+	tcase_add_loop_test(all, events_have_the_time_of_their_packet_and_their_instructions, 0,
+			    4 * COUNT_OF(rows));
+	tcase_add_loop_test(all,
+			    code_counts_as_often_as_its_branches_wherever_the_trace_begins_and_ends,
+			    0, 3 * COUNT_OF(rows));
+	suite_add_tcase(suite, all);
+	return unit_run(suite);
+}
