@@ -48,6 +48,12 @@ tests_unit_decoder_random_programs_test_SOURCES = tests/unit/decoder/random_prog
 tests_unit_decoder_random_programs_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_random_programs_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/pt_stream_probes.test
+TESTS += tests/unit/decoder/pt_stream_probes.test
+tests_unit_decoder_pt_stream_probes_test_SOURCES = tests/unit/decoder/pt_stream_probes.c $(stream_run)
+tests_unit_decoder_pt_stream_probes_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_pt_stream_probes_test_LDADD = $(UNIT_LIBS)
+
 packet_text = tests/unit/decoder/packet_text.c tests/unit/decoder/packet_text.h $(stream_run)
 check_PROGRAMS += tests/unit/decoder/packet_table.test
 TESTS += tests/unit/decoder/packet_table.test

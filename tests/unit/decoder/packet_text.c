@@ -84,6 +84,8 @@ void add_packet(const char *name, const char *argument)
 		pt_packets_ovf(&run.packets);
 	else if (strcmp(name, "half") == 0)
 		pt_packets_raw(&run.packets, psb, sizeof(psb));
+	else if (strcmp(name, "end") == 0)
+		pt_packets_raw(&run.packets, "\x02\x23", 2);
 	else if (strcmp(name, "bad") == 0)
 		pt_packets_raw(&run.packets, "\x02\xff", 2);
 	else if (strcmp(name, "evd") == 0)

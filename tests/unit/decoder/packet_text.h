@@ -6,7 +6,8 @@
  *	kernel: K: call S; sysret     S: ret                   F: nop; iret    X: no code
  *
  * Packets: name, or name:place. "host" and "guest" are PIPs, "begin", "commit" and "abort" are
- * MODE.TSXs, "in" and "out" PSBs with one, "half" is a PSB without its PSBEND. Events:
+ * MODE.TSXs, "in" and "out" PSBs with one, "half" is a PSB without its PSBEND, which
+ * is "end", and "bad" bytes of no packet. Events:
  * kind:from>to, at:place (only an address), on:place, off:place, gap's reason:place. ! not caused
  * by the code, g a guest runs, ~ in a transaction.
  */

@@ -184,6 +184,121 @@ START_TEST(code_counts_as_often_as_its_branches_wherever_the_trace_begins_and_en
 }
 END_TEST
 
+/* Without timing packets, time is the number of instructions. */
+static const struct {
+	const char *packets;
+	bool deferring;
+} untimed[] = {
+	{ "end pge:W tnt:tn pgd", false },
+	{ "end pge:M tnt:tttn tip:M+5 pgd", false },
+	{ "end pge:W tnt:t fup:W+5 pgd pge:W+5 tnt:n pgd", false },
+	{ "end pge:M tnt:t fup:W+7 pgd pge:L pgd", false },
+	{ "end pge:M tnt:nnnt tip:W tip:L pgd", true },
+};
+
+START_TEST(without_timing_packets_time_is_the_number_of_instructions)
+{
+	uint64_t insns = 0, first;
+
+	begin(_i % 2 ? PT_ENGINE_LIBIPT : PT_ENGINE_FAST);
+	run.data.events[0].attr.config &= ~(uint64_t)0x400;
+	add_packets("half");
+	pt_packets_raw(&run.packets, "\x99\x01", 2); /* MODE.Exec: 64 bits */
+	if (untimed[_i / 2].deferring)
+		write_program(deferring, sizeof(deferring));
+	add_packets(untimed[_i / 2].packets);
+	finish();
+	ck_assert_uint_gt(run.count, 3);
+	first = run.events[0].time;
+	for (size_t i = 0; i < run.count; i++) {
+		insns += run.events[i].insns;
+		ck_assert_uint_eq(run.events[i].time, first + insns);
+		ck_assert_uint_eq(run.events[i].flags & BRANCH_TIME_ESTIMATED,
+				  BRANCH_TIME_ESTIMATED);
+	}
+	ck_assert_uint_eq(run.stats.insns, insns);
+}
+END_TEST
+
+/* ---- Inlined calls ----------------------------------------------------------- */
+
+/*
+ * The code of work has three pieces with inlined calls of their own: 4 nops; nop, jne to this nop,
+ * nop; jne to the first piece, nop, ret.
+ */
+static const uint8_t pieces[] = {
+	0x90, 0x90, 0x90, 0x90, 0x90, 0x75, 0xfd, 0x90, 0x75, 0xf6, 0x90, 0xc3,
+};
+
+static void begin_in_pieces(void)
+{
+	begin(PT_ENGINE_FAST);
+	run.skip = true;
+	run.piece_size = 4;
+	run.work_size = sizeof(pieces);
+	memcpy(run.program_bytes + TINY_ELF_CODE_OFFSET + (SAMPLE_WORK - SAMPLE_CODE), pieces,
+	       sizeof(pieces));
+}
+
+/* Jumps within a piece are left out, but the first; an address shows where another piece begins. */
+static const struct {
+	const char *packets, *events;
+} in_pieces[] = {
+	{ "psb pge:W tnt:n tnt:n pgd", "on:W@1 at:W+4@1#4 at:W+8@2#3 return:W+11>0@4#3" },
+	{ "psb pge:W tnt:tttn tnt:n pgd",
+	  "on:W@1 at:W+4@1#4 cond:W+5>W+4@2#2 at:W+8@2#7 return:W+11>0@4#3" },
+	{ "psb pge:W tnt:ttn tnt:t tnt:n tnt:n pgd",
+	  "on:W@1 at:W+4@1#4 cond:W+5>W+4@2#2 at:W+8@2#5 cond:W+8>W@3#1 at:W+4@3#4 at:W+8@4#3 "
+	  "return:W+11>0@6#3" },
+	{ "psb pge:W+4 tnt:nn fup:W+10 pgd", "on:W+4@1 at:W+8@2#3 off!:W+10@4#1" },
+	{ "psb pge:W fup:W+5 tip:L pgd", "on:W@1 at:W+4@1#4 interrupt!:W+5>L@3#1 return:L>0@4#1" },
+};
+
+START_TEST(another_piece_of_inlined_calls_is_shown_where_it_begins)
+{
+	char *events;
+
+	begin_in_pieces();
+	run.padded = _i % 2;
+	add_timed_packets(in_pieces[_i / 2].packets);
+	finish();
+	events = events_as_text(true);
+	ck_assert_str_eq(events, in_pieces[_i / 2].events);
+	free(events);
+}
+END_TEST
+
+/* Also if the code was followed before. */
+START_TEST(pieces_of_known_code_are_shown_as_well)
+{
+	enum { ROUNDS = 30 };
+	size_t at = 1;
+
+	begin_in_pieces();
+	run.padded = true;
+	run.counts = _i;
+	add_packets("psb pge:W");
+	for (int i = 0; i < ROUNDS; i++)
+		add_packets("tnt:ttn tnt:t");
+	add_packets("tnt:n tnt:n pgd");
+	finish();
+	for (int i = 0; i < ROUNDS; i++) {
+		expect(at++, BRANCH_NONE, SAMPLE_WORK + 4, SAMPLE_WORK + 4);
+		if (i == 0)
+			expect(at++, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK + 4);
+		expect(at, BRANCH_NONE, SAMPLE_WORK + 8, SAMPLE_WORK + 8);
+		ck_assert_uint_eq(run.events[at++].insns, i ? 7 : 5);
+		expect(at++, BRANCH_COND, SAMPLE_WORK + 8, SAMPLE_WORK);
+	}
+	expect(at++, BRANCH_NONE, SAMPLE_WORK + 4, SAMPLE_WORK + 4);
+	expect(at++, BRANCH_NONE, SAMPLE_WORK + 8, SAMPLE_WORK + 8);
+	expect(at++, BRANCH_RETURN, SAMPLE_WORK + 11, 0);
+	ck_assert_uint_eq(run.count, at);
+	ck_assert_uint_eq(run.stats.local_jumps, 2 * ROUNDS - 1);
+	ck_assert_uint_eq(run.stats.insns, ROUNDS * (4 + 2 + 2 + 3 + 1) + 4 + 3 + 3);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("packet_times");
@@ -194,6 +309,11 @@ int main(void)
 	tcase_add_loop_test(all,
 			    code_counts_as_often_as_its_branches_wherever_the_trace_begins_and_ends,
 			    0, 3 * COUNT_OF(rows));
+	tcase_add_loop_test(all, without_timing_packets_time_is_the_number_of_instructions, 0,
+			    2 * COUNT_OF(untimed));
+	tcase_add_loop_test(all, another_piece_of_inlined_calls_is_shown_where_it_begins, 0,
+			    2 * COUNT_OF(in_pieces));
+	tcase_add_loop_test(all, pieces_of_known_code_are_shown_as_well, 0, 2);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }

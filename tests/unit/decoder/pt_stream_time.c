@@ -685,6 +685,30 @@ START_TEST(threads_change_between_packets_of_known_code)
 }
 END_TEST
 
+/* A header of kernel code on the way has a time after the record, but no thread of its own. */
+START_TEST(a_header_before_the_kernel_switches_changes_no_thread)
+{
+	char path[PERF_DATA_PATH];
+
+	begin(PT_ENGINE_FAST);
+	add_kernel(path);
+	run.switch_ip = KERNEL_SYS;
+	stamp(SAMPLE_START + 1000);
+	perf_data_add_switch(&run.data, true, SAMPLE_PID, SAMPLE_PID + 1);
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_SYSCALL);
+	pt_packets_tip(&run.packets, KERNEL);
+	pt_packets_psb(&run.packets, SAMPLE_START + 1100, KERNEL);
+	pt_packets_tnt(&run.packets, "t");
+	finish();
+	unlink(path);
+	expect(2, BRANCH_CALL, KERNEL, KERNEL_SYS);
+	ck_assert_int_eq(run.tids[2], SAMPLE_PID);
+	expect(3, BRANCH_RETURN, KERNEL_SYS, KERNEL + 5);
+	ck_assert_int_eq(run.tids[3], SAMPLE_PID + 1);
+}
+END_TEST
+
 /* Even if the path was decoded before. */
 START_TEST(threads_change_there_each_time)
 {
@@ -804,6 +828,7 @@ int main(void)
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, a_thread_whose_stop_is_unknown_may_continue_anywhere, 0, 4);
 	tcase_add_test(all, threads_change_between_packets_of_known_code);
+	tcase_add_test(all, a_header_before_the_kernel_switches_changes_no_thread);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(
 		all, where_the_kernel_enters_user_code_this_is_of_the_program_that_exec_ran, 0, 4);

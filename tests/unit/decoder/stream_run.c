@@ -281,6 +281,8 @@ static const uint8_t kernel_bytes[0x70] = {
 	[0x20] = 0xc3,                         /* ret */
 	[0x40] = 0x90,                         /* nop */
 	0x48,          0xcf,                   /* iretq */
+	[0x50] = 0x0f, 0x1f, 0x44, 0x00, 0x00, /* nop */
+	0xc3,                                  /* ret */
 };
 
 void add_kernel(char path[PERF_DATA_PATH])

@@ -75,6 +75,7 @@ void expect_all_bytes_counted(void);
 #define KERNEL       UINT64_C(0xffffffff81000000)
 #define KERNEL_SYS   (KERNEL + 0x20)
 #define KERNEL_FAULT (KERNEL + 0x40)
+#define KERNEL_NOP   (KERNEL + 0x50) /* of 5 bytes */
 
 /* Pass a copy of kernel memory, by address, to the decoder. */
 void add_kernel(char path[PERF_DATA_PATH]);
