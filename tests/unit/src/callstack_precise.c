@@ -243,6 +243,7 @@ static void add_tests(TCase *tests)
 	add_far_tests(tests);
 	add_stack_tests(tests);
 	add_opaque_tests(tests);
+	add_inlined_tests(tests);
 	add_time_tests(tests);
 	add_limit_tests(tests);
 }

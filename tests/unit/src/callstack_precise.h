@@ -85,6 +85,7 @@ void add_tail_tests(TCase *tests);
 void add_stack_tests(TCase *tests);
 void add_time_tests(TCase *tests);
 void add_opaque_tests(TCase *tests);
+void add_inlined_tests(TCase *tests);
 void add_cost_tests(TCase *tests);
 /* These feed in several ways themselves. */
 void add_feeding_tests(TCase *tests);

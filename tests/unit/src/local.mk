@@ -86,6 +86,7 @@ tests_unit_src_callstack_precise_test_SOURCES = \
 	tests/unit/src/callstack_precise_costs.c \
 	tests/unit/src/callstack_precise_exceptions.c \
 	tests/unit/src/callstack_precise_far.c \
+	tests/unit/src/callstack_precise_inlined.c \
 	tests/unit/src/callstack_precise_limits.c \
 	tests/unit/src/callstack_precise_opaque.c \
 	tests/unit/src/callstack_precise_tails.c \
@@ -94,6 +95,7 @@ tests_unit_src_callstack_precise_test_SOURCES = \
 	tests/unit/src/slice_log.c tests/unit/src/slice_log.h tests/unit/src/slice_feed.h
 tests_unit_src_callstack_precise_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_callstack_precise_test_LDADD = $(UNIT_LIBS)
+tests_unit_src_callstack_precise_test_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=dso_find_inlined,--wrap=address_space_borrow_mapping
 
 check_PROGRAMS += tests/unit/src/thread_stacks.test
 TESTS += tests/unit/src/thread_stacks.test
