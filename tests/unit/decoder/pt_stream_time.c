@@ -3,7 +3,6 @@
 #include "decoder/engine/fast/flow_state.h"
 #include "tests/unit/decoder/stream_run.h"
 
-/* A CYC of one or two bytes. */
 static void add_cycles(uint64_t cycles)
 {
 	struct pt_packet packet = { .type = ppt_cyc, .payload.cyc.value = cycles };
@@ -57,6 +56,24 @@ START_TEST(cycles_end_with_the_first_branch_of_the_packet)
 	expect(7, BRANCH_COUNTS, SAMPLE_WORK + 7, 0);
 	ck_assert_uint_eq(run.events[7].insns, 1);
 	ck_assert_uint_eq(run.events[7].cycles, 30);
+}
+END_TEST
+
+/* A CYC has 5 bits of the count in its first byte, and 7 in each later one. */
+START_TEST(cycles_of_any_size_count_once)
+{
+	static const uint64_t cycles[] = { 1, 31, 32, 4095, 4096, 300000, 100000000 };
+
+	begin(PT_ENGINE_FAST);
+	run.cycles = true;
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	add_cycles(cycles[_i]);
+	pt_packets_tnt(&run.packets, "t");
+	finish_with_padding();
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	ck_assert_uint_eq(run.events[3].cycles, cycles[_i]);
+	ck_assert_uint_eq(run.count, 4);
 }
 END_TEST
 
@@ -828,6 +845,7 @@ int main(void)
 	tcase_add_loop_test(all, threads_change_where_the_kernel_switches_them, 0, 6);
 	tcase_add_loop_test(all, a_thread_whose_stop_is_unknown_may_continue_anywhere, 0, 4);
 	tcase_add_test(all, threads_change_between_packets_of_known_code);
+	tcase_add_loop_test(all, cycles_of_any_size_count_once, 0, 7);
 	tcase_add_test(all, a_header_before_the_kernel_switches_changes_no_thread);
 	tcase_add_loop_test(all, threads_change_there_each_time, 0, 2);
 	tcase_add_loop_test(
