@@ -3,6 +3,7 @@
 #include "base/io/output_path.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "reader/trace_reader.h"
@@ -277,6 +278,116 @@ START_TEST(each_part_has_its_slices_and_those_that_are_open)
 }
 END_TEST
 
+/* ---- Bytes --------------------------------------------------------------------- */
+
+struct part_sums {
+	size_t bytes, slices, counters; /* `slices`: begins */
+	uint64_t times;                 /* of all begins */
+};
+
+static void add_part(const char *path, struct part_sums *sums)
+{
+	struct trace_reader reader;
+	static struct trace_record record;
+	struct error err = { 0 };
+	struct stat status;
+
+	ck_assert_int_eq(stat(path, &status), 0);
+	sums->bytes += (size_t)status.st_size;
+	ck_assert_int_eq(trace_reader_open(&reader, path, &err), 0);
+	while (trace_reader_next(&reader, &record, &err) == 1) {
+		ck_assert_str_eq(record.problem, "");
+		if (record.kind != TRACE_EVENT)
+			continue;
+		sums->counters += record.type == EVENT_COUNTER;
+		if (record.type != EVENT_BEGIN && record.type != EVENT_COMPLETE)
+			continue;
+		sums->slices++;
+		sums->times += record.time;
+	}
+	ck_assert_str_eq(err.text, "");
+	trace_reader_close(&reader);
+}
+
+/* What the writer and the sink keep before they write it. */
+#define BUFFERS (128 * 1024)
+
+/* Calls in a row, then counters in a row. */
+static const struct {
+	size_t slices, counters;
+	uint64_t split, most; /* bytes of a part, and of all parts; 0: no limit */
+} byte_splits[] = {
+	{ 10000, 0, 100000, 0 },      { 0, 10000, 100000, 0 },       { 5000, 5000, 150000, 0 },
+	{ 10000, 0, 100000, 250000 }, { 10, 20000, 100000, 250000 }, { 10000, 0, 1000000, 250000 },
+};
+
+static void feed_in_a_row(struct format_output *format, struct track *track, struct symbol *symbol,
+			  size_t slices, size_t counters)
+{
+	struct event_record record;
+	uint64_t time = 10;
+
+	for (; slices--; time += 10) {
+		feed_begin(&format->sink, track, time, symbol, 0x1000, 0);
+		feed_end(&format->sink, track, time + 5);
+	}
+	for (; counters--; time += 10) {
+		event_record_init(&record, format->events, (struct event_track){ 1, 2 }, NULL,
+				  "count", time);
+		record.event.id = 1;
+		event_record_add_number(&record, "value", time);
+		event_record_emit(&record, TRACK_COUNTER);
+	}
+}
+
+START_TEST(parts_have_their_bytes_and_each_record_once_up_to_the_limit_of_all)
+{
+	struct symbol symbol = { 0 };
+	struct track track = { .pid = 1, .tid = 2 };
+	struct options split = { .args = OPTION_ARGS_LINE,
+				 .format = &format_ftf,
+				 .max_output = byte_splits[_i].most,
+				 .select.split = { SPLIT_BYTES, byte_splits[_i].split } };
+	struct output output = { 0 };
+	struct format_output *format;
+	struct part_sums sums = { 0 };
+
+	symbol.name = symbol.linkage = name_intern_text(&names, "call");
+	format = output_format_open(&format_ftf_split, &(struct format_request){ .options = &split,
+										 .output = &output,
+										 .path = "part.ftf",
+										 .names = &names,
+										 .facts = facts });
+	feed_in_a_row(format, &track, &symbol, byte_splits[_i].slices, byte_splits[_i].counters);
+	format_ftf_split.finish(format);
+	ck_assert_msg(format->err.kind == ERROR_NONE, "%s", format->err.text);
+	for (size_t i = 0; i < format->part_count; i++) {
+		size_t before = sums.bytes;
+
+		/* The first counter of a part is the state. */
+		sums.counters -= i && sums.counters;
+		add_part(format->parts[i], &sums);
+		if (i + 1 < format->part_count)
+			ck_assert_uint_ge(sums.bytes - before, byte_splits[_i].split);
+		ck_assert_uint_lt(sums.bytes - before, byte_splits[_i].split + BUFFERS);
+		unlink(format->parts[i]);
+	}
+	ck_assert_uint_eq(*format->slices, sums.slices);
+	ck_assert_int_eq(output.cut, byte_splits[_i].most != 0);
+	if (byte_splits[_i].most) {
+		ck_assert_uint_ge(sums.bytes, byte_splits[_i].most);
+		ck_assert_uint_lt(sums.bytes, byte_splits[_i].most + BUFFERS);
+	} else {
+		ck_assert_uint_gt(format->part_count, 1);
+		ck_assert_uint_eq(sums.slices, byte_splits[_i].slices);
+		ck_assert_uint_eq(sums.times, sums.slices * (sums.slices + 1) / 2 * 10);
+		ck_assert_uint_eq(sums.counters, byte_splits[_i].counters);
+	}
+	output_format_close(&format_ftf_split, format);
+	track_release(&track);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftf_split");
@@ -290,6 +401,8 @@ int main(void)
 	tcase_add_test(all, a_part_begins_with_the_state_and_ends_what_is_open);
 	tcase_add_loop_test(all, each_part_has_its_slices_and_those_that_are_open, 0,
 			    COUNT_OF(splits));
+	tcase_add_loop_test(all, parts_have_their_bytes_and_each_record_once_up_to_the_limit_of_all,
+			    0, COUNT_OF(byte_splits));
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
