@@ -810,6 +810,51 @@ START_TEST(a_call_counts_stored_calls_that_are_left_out)
 }
 END_TEST
 
+static uint64_t details_seen;
+
+/* The counters of each event are its time and ten times its time. */
+static void see_details(const struct slice_sink *sink, void *thread,
+			const struct slice_batch *batch)
+{
+	(void)sink;
+	(void)thread;
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct slice_event *event = &batch->events[i];
+		const struct slice_detail *detail = slice_batch_detail(batch, event);
+
+		ck_assert_ptr_nonnull(detail);
+		ck_assert_uint_eq(detail->insns, event->time);
+		ck_assert_uint_eq(detail->cycles, 10 * event->time);
+		ck_assert_uint_eq(detail->folded, 0);
+		details_seen++;
+	}
+}
+
+START_TEST(slices_keep_their_counters)
+{
+	const struct slice_sink next = { .events = see_details, .details = true, .folded = true };
+	const struct slice_sink *sink;
+	struct track thread = { 0 };
+
+	open_trace(100000);
+	sink = ftf_fit_before(&ftf.fit, &next);
+	for (uint64_t time = 1; time <= 2000; time++) {
+		/* Begin, begin, end, end */
+		const struct slice_event event = { .time = time,
+						   .kind = time % 4 == 1 || time % 4 == 2
+								   ? SLICE_BEGIN
+								   : SLICE_END };
+
+		slice_sink_emit(sink, &thread, &event,
+				&(struct slice_detail){ .insns = time, .cycles = 10 * time });
+	}
+	ftf_fit_finish(&ftf.fit, 1000);
+	ck_assert_uint_eq(details_seen, 2000);
+	ftf_abandon(ftf.writer);
+	output_abandon(&output);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ftf_fit");
@@ -833,6 +878,7 @@ int main(void)
 	tcase_add_test(all, arrows_go_with_their_slices);
 	tcase_add_test(all, the_bytes_do_not_depend_on_when_ranks_are_chosen);
 	tcase_add_test(all, a_call_without_others_in_it_keeps_its_address_times_and_marks);
+	tcase_add_test(all, slices_keep_their_counters);
 	tcase_add_test(all, a_call_counts_stored_calls_that_are_left_out);
 	tcase_add_loop_test(all, units_are_read_as_they_were_added, 0, 3);
 	tcase_add_loop_test(all, a_file_that_cannot_be_read_is_an_error, 0, 2);
