@@ -223,11 +223,11 @@ END_TEST
 /* ---- Inlined calls ----------------------------------------------------------- */
 
 /*
- * The code of work has three pieces with inlined calls of their own: 4 nops; nop, jne to this nop,
- * nop; jne to the first piece, nop, ret.
+ * The code of work has four pieces with inlined calls of their own: 4 nops; nop, jne to this nop,
+ * nop; jne to the first piece, jne to the next one; jne to the first piece, ret.
  */
 static const uint8_t pieces[] = {
-	0x90, 0x90, 0x90, 0x90, 0x90, 0x75, 0xfd, 0x90, 0x75, 0xf6, 0x90, 0xc3,
+	0x90, 0x90, 0x90, 0x90, 0x90, 0x75, 0xfd, 0x90, 0x75, 0xf6, 0x75, 0x00, 0x75, 0xf2, 0xc3,
 };
 
 static void begin_in_pieces(void)
@@ -244,12 +244,14 @@ static void begin_in_pieces(void)
 static const struct {
 	const char *packets, *events;
 } in_pieces[] = {
-	{ "psb pge:W tnt:n tnt:n pgd", "on:W@1 at:W+4@1#4 at:W+8@2#3 return:W+11>0@4#3" },
-	{ "psb pge:W tnt:tttn tnt:n pgd",
-	  "on:W@1 at:W+4@1#4 cond:W+5>W+4@2#2 at:W+8@2#7 return:W+11>0@4#3" },
-	{ "psb pge:W tnt:ttn tnt:t tnt:n tnt:n pgd",
+	{ "psb pge:W tnt:n tnt:n tnt:n tnt:n pgd",
+	  "on:W@1 at:W+4@1#4 at:W+8@2#3 at:W+12@4#2 return:W+14>0@6#2" },
+	{ "psb pge:W tnt:tttn tnt:nt tnt:n pgd",
+	  "on:W@1 at:W+4@1#4 cond:W+5>W+4@2#2 at:W+8@2#7 cond:W+10>W+12@3#2 "
+	  "return:W+14>0@5#2" },
+	{ "psb pge:W tnt:ttn tnt:t tnt:n tnt:nnn pgd",
 	  "on:W@1 at:W+4@1#4 cond:W+5>W+4@2#2 at:W+8@2#5 cond:W+8>W@3#1 at:W+4@3#4 at:W+8@4#3 "
-	  "return:W+11>0@6#3" },
+	  "at:W+12@5#2 return:W+14>0@6#2" },
 	{ "psb pge:W+4 tnt:nn fup:W+10 pgd", "on:W+4@1 at:W+8@2#3 off!:W+10@4#1" },
 	{ "psb pge:W fup:W+5 tip:L pgd", "on:W@1 at:W+4@1#4 interrupt!:W+5>L@3#1 return:L>0@4#1" },
 };
@@ -268,34 +270,52 @@ START_TEST(another_piece_of_inlined_calls_is_shown_where_it_begins)
 }
 END_TEST
 
-/* Also if the code was followed before. */
+static void expect_passage(size_t index, uint64_t offset, uint32_t insns)
+{
+	expect(index, BRANCH_NONE, SAMPLE_WORK + offset, SAMPLE_WORK + offset);
+	ck_assert_uint_eq(run.events[index].insns, insns);
+}
+
+/* Also if the code was followed before: in each round, the same way back to the first piece. */
 START_TEST(pieces_of_known_code_are_shown_as_well)
 {
+	static const struct {
+		const char *packets;
+		bool last;       /* through the last piece */
+		uint32_t before; /* instructions in the second piece */
+	} ways[] = {
+		{ "tnt:ttn tnt:t", false, 7 },
+		{ "tnt:n tnt:n tnt:n tnt:t", true, 3 },
+		{ "tnt:n tnt:nnt", true, 3 },
+		{ "tnt:tnnnt", true, 5 },
+	};
 	enum { ROUNDS = 30 };
+	uint64_t insns = 0;
 	size_t at = 1;
 
 	begin_in_pieces();
 	run.padded = true;
-	run.counts = _i;
-	add_packets("psb pge:W");
+	run.counts = _i % 2;
+	add_packets("psb pge:L tip:W");
 	for (int i = 0; i < ROUNDS; i++)
-		add_packets("tnt:ttn tnt:t");
-	add_packets("tnt:n tnt:n pgd");
+		add_packets(ways[_i / 2].packets);
+	add_packets("tnt:n");
 	finish();
+	expect(at++, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK);
 	for (int i = 0; i < ROUNDS; i++) {
-		expect(at++, BRANCH_NONE, SAMPLE_WORK + 4, SAMPLE_WORK + 4);
-		if (i == 0)
-			expect(at++, BRANCH_COND, SAMPLE_WORK + 5, SAMPLE_WORK + 4);
-		expect(at, BRANCH_NONE, SAMPLE_WORK + 8, SAMPLE_WORK + 8);
-		ck_assert_uint_eq(run.events[at++].insns, i ? 7 : 5);
-		expect(at++, BRANCH_COND, SAMPLE_WORK + 8, SAMPLE_WORK);
+		expect_passage(at++, 4, 4);
+		expect_passage(at++, 8, ways[_i / 2].before);
+		if (ways[_i / 2].last)
+			expect_passage(at++, 12, 2);
+		expect(at, BRANCH_COND, SAMPLE_WORK + (ways[_i / 2].last ? 12 : 8), SAMPLE_WORK);
+		ck_assert_uint_eq(run.events[at++].insns, 1);
+		insns += 4 + ways[_i / 2].before + (ways[_i / 2].last ? 2 : 0) + 1;
 	}
-	expect(at++, BRANCH_NONE, SAMPLE_WORK + 4, SAMPLE_WORK + 4);
-	expect(at++, BRANCH_NONE, SAMPLE_WORK + 8, SAMPLE_WORK + 8);
-	expect(at++, BRANCH_RETURN, SAMPLE_WORK + 11, 0);
+	expect_passage(at++, 4, 4);
 	ck_assert_uint_eq(run.count, at);
-	ck_assert_uint_eq(run.stats.local_jumps, 2 * ROUNDS - 1);
-	ck_assert_uint_eq(run.stats.insns, ROUNDS * (4 + 2 + 2 + 3 + 1) + 4 + 3 + 3);
+	/* The return; up to the last bit; nothing shows that the code after it was executed. */
+	ck_assert_uint_eq(run.stats.insns, 1 + insns + 4 + 2);
+	ck_assert_uint_eq(run.stats.bytes_lost, 0);
 }
 END_TEST
 
@@ -313,7 +333,7 @@ int main(void)
 			    2 * COUNT_OF(untimed));
 	tcase_add_loop_test(all, another_piece_of_inlined_calls_is_shown_where_it_begins, 0,
 			    2 * COUNT_OF(in_pieces));
-	tcase_add_loop_test(all, pieces_of_known_code_are_shown_as_well, 0, 2);
+	tcase_add_loop_test(all, pieces_of_known_code_are_shown_as_well, 0, 8);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
