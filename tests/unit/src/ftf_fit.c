@@ -354,6 +354,26 @@ START_TEST(open_calls_count_what_is_folded_before_and_after_the_store_is_filtere
 }
 END_TEST
 
+/* Ten calls do not end, so that ten others are in the output: the longest ones. */
+START_TEST(calls_without_an_end_count_for_the_limit)
+{
+	size_t begins = 0;
+
+	open_calls(20);
+	for (uint64_t i = 0; i < 10; i++)
+		take(SLICE_BEGIN, i);
+	for (uint64_t i = 1; i <= 100; i++)
+		take_call(1000 * i, 1000 * i + i);
+	close_trace();
+	for (const char *at = shown; (at = strchr(at, 'B')); at++)
+		begins++;
+	ck_assert_uint_le(begins, 20);
+	ck_assert_uint_ge(begins, 15);
+	ck_assert_ptr_nonnull(strstr(shown, "B100000 E100100"));
+	ck_assert_ptr_null(strstr(shown, "B50000"));
+}
+END_TEST
+
 /* Of outermost slices the shortest are dropped, with their contents. */
 START_TEST(outermost_slices_are_left_out_at_last)
 {
@@ -868,6 +888,7 @@ int main(void)
 	tcase_add_loop_test(all, late_parts_can_be_filtered_at_any_time, 0, 9);
 	tcase_add_loop_test(
 		all, open_calls_count_what_is_folded_before_and_after_the_store_is_filtered, 0, 12);
+	tcase_add_test(all, calls_without_an_end_count_for_the_limit);
 	tcase_add_test(all, outermost_slices_are_left_out_at_last);
 	tcase_add_test(all, durations_of_any_length_are_kept_in_order);
 	tcase_add_test(all, marks_and_slices_without_an_end_stay);
