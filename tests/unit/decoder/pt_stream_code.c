@@ -832,9 +832,9 @@ END_TEST
 START_TEST(code_in_two_segments_of_the_kernel_runs_as_in_one)
 {
 	enum { SIZE = 0x30, FIRST_BYTES = 3 };
-	static uint8_t memory[2 * SIZE] = { 0xe8,         0x1b, 0,    0, 0, /* call KERNEL_SYS */
-					    0x48,         0x0f, 0x07,       /* sysretq */
-					    [0x20] = 0xc3 };                /* ret */
+	uint8_t memory[2 * SIZE] = { 0xe8,         0x1b, 0,    0, 0, /* call KERNEL_SYS */
+				     0x48,         0x0f, 0x07,       /* sysretq */
+				     [0x20] = 0xc3 };                /* ret */
 	const struct kernel_segment halves[] = { { KERNEL, KERNEL + FIRST_BYTES, 0 },
 						 { KERNEL + FIRST_BYTES, KERNEL + SIZE, SIZE } };
 	const struct kernel_code kernel = { .file = { NULL, memory, sizeof(memory) },
