@@ -137,7 +137,7 @@ static size_t add_timed_packet(char *word, uint64_t time)
 	const char *argument = cut_argument(word);
 	size_t at;
 
-	if (strcmp(word, "psb") == 0 && time) {
+	if (strcmp(word, "psb") == 0) { /* its header has the TSC */
 		at = pt_packets_size(&run.packets);
 		pt_packets_psb(&run.packets, time, ip_of(argument));
 		return at;

@@ -5,11 +5,12 @@
  *	M: call W; call W; syscall    W: call L; jne W; ret    L: ret    C: jmp C
  *	kernel: K: call S; sysret     S: ret                   F: nop; iret    X: no code
  *
- * Packets: name, or name:place. "host" and "guest" are PIPs, "begin", "commit" and "abort" are
- * MODE.TSXs, "in" and "out" PSBs with one, "half" is a PSB without its PSBEND, which
- * is "end", and "bad" bytes of no packet. Events:
- * kind:from>to, at:place (only an address), on:place, off:place, gap's reason:place. ! not caused
- * by the code, g a guest runs, ~ in a transaction.
+ * Packets: name, or name:place. "host" and "guest" are PIPs; "begin", "commit" and "abort" are
+ * MODE.TSXs; "in" and "out" are PSBs with one; "half" is a PSB without its PSBEND, which is "end";
+ * "bad" is bytes of no packet.
+ *
+ * Events: kind:from>to, at:place (code without a branch begins there), on:place, off:place, gap's
+ * reason:place. ! not caused by the code, g a guest runs, ~ in a transaction.
  */
 #pragma once
 
