@@ -21,6 +21,7 @@
 struct trace_provider {
 	uint32_t id;
 	uint64_t ticks_per_second;
+	size_t string_end; /* the index after the last defined string; others' pages stay untouched */
 	struct text_view strings[STRINGS]; /* owned copies; NULL: not defined */
 	struct trace_ids threads[THREADS];
 	bool thread_defined[THREADS];
@@ -239,13 +240,14 @@ static void take_args(struct parse *p, size_t count)
 
 static void clear_tables(struct trace_reader *reader, struct trace_provider *provider)
 {
-	for (size_t i = 0; i < STRINGS; i++) {
+	for (size_t i = 0; i < provider->string_end; i++) {
 		if (!provider->strings[i].at)
 			continue;
 		reader->held -= provider->strings[i].length;
 		free((char *)provider->strings[i].at);
 		provider->strings[i] = (struct text_view){ NULL, 0 };
 	}
+	provider->string_end = 0;
 	memset(provider->thread_defined, 0, sizeof(provider->thread_defined));
 	provider->ticks_per_second = NS_PER_S; /* until an initialization says otherwise */
 }
@@ -365,6 +367,7 @@ static void read_string(struct parse *p)
 	copy = alloc_zeroed(1, length + 1);
 	memcpy(copy, p->record->name.at, length);
 	*text = (struct text_view){ copy, length };
+	reader->current->string_end = MAX(reader->current->string_end, p->record->number + 1);
 }
 
 static void read_thread(struct parse *p)

@@ -210,13 +210,19 @@ END_TEST
 
 START_TEST(a_provider_that_begins_again_knows_nothing)
 {
-	static const uint64_t again[] = { 0x0010000000110020, 'p', 0x0001000001000024, 9 };
-	uint64_t longer[LAST + 4];
+	static const uint64_t again[] = { 0x0010000000110020, 'p' };
+	const uint64_t event[] = { sound[BEGIN], 9 };
+	static const uint64_t thread[] = { 0x0000000000010033, 10, 11 };
+	uint64_t longer[LAST + 7];
 
 	memcpy(longer, sound, sizeof(sound));
 	memcpy(longer + LAST, again, sizeof(again));
+	memcpy(longer + LAST + 2, event, sizeof(event));
 	/* seeds.md: all providers have the same strings and threads */
-	ck_assert_str_eq(trace_problem_of(longer, sizeof(longer)), "thread 1 is not defined");
+	ck_assert_str_eq(trace_problem_of(longer, (LAST + 4) * 8), "thread 1 is not defined");
+	memcpy(longer + LAST + 2, thread, sizeof(thread));
+	memcpy(longer + LAST + 5, event, sizeof(event));
+	ck_assert_str_eq(trace_problem_of(longer, sizeof(longer)), "name: string 1 is not defined");
 }
 END_TEST
 
