@@ -98,6 +98,7 @@ void flow_checkpoint_load(const struct flow_checkpoint *checkpoint, struct pt_fl
 	flow->pending = PENDING_NONE;
 	flow->return_count = 0;
 	flow->bits = TNT_BITS_NONE;
+	flow->later_bits = 0;
 	flow->passing = flow->paused = flow->in_header = false;
 	flow->opaque = (struct opaque_code){ .budget = OPAQUE_BUDGET };
 	flow_follow_text(flow);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine on cycles, and on switches of threads. */
-#include "decoder/engine/fast/flow_state.h"
+#include "decoder/engine/fast/flow_checkpoint.h"
 #include "tests/unit/decoder/stream_run.h"
 
 static void add_cycles(uint64_t cycles)
@@ -73,6 +73,36 @@ START_TEST(cycles_of_any_size_count_once)
 	finish_with_padding();
 	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
 	ck_assert_uint_eq(run.events[3].cycles, cycles[_i]);
+	ck_assert_uint_eq(run.count, 4);
+}
+END_TEST
+
+/* The flow was in a TNT after a CYC when it left another segment, which had too many events. */
+static void begin_in_bits(struct pt_stream *stream)
+{
+	struct pt_flow *flow = (struct pt_flow *)stream;
+	struct flow_checkpoint start;
+
+	if (run.count)
+		return;
+	flow_checkpoint_save(&start, flow);
+	flow->later_bits = tnt_bits(1, 1);
+	flow_checkpoint_load(&start, flow);
+}
+
+START_TEST(bits_of_another_segment_are_not_followed)
+{
+	begin(PT_ENGINE_FAST);
+	run.cycles = true;
+	run.before_event = begin_in_bits;
+	pt_packets_psb(&run.packets, SAMPLE_START, 0);
+	pt_packets_pge(&run.packets, SAMPLE_MAIN);
+	add_cycles(30);
+	pt_packets_tip(&run.packets, SAMPLE_WORK + 5);
+	pt_packets_tnt(&run.packets, "n");
+	finish();
+	expect(3, BRANCH_RETURN, SAMPLE_LEAF, SAMPLE_WORK + 5);
+	ck_assert_uint_eq(run.events[3].cycles, 30);
 	ck_assert_uint_eq(run.count, 4);
 }
 END_TEST
@@ -828,6 +858,7 @@ int main(void)
 	TCase *all = tcase_create("pt_stream_time");
 
 	tcase_add_loop_test(all, cycles_end_with_the_first_branch_of_the_packet, 0, 4);
+	tcase_add_test(all, bits_of_another_segment_are_not_followed);
 	tcase_add_test(all, code_that_was_followed_before_has_the_times_of_its_packets);
 	tcase_add_loop_test(all, code_that_was_followed_before_has_the_cycles_of_its_packets, 0, 4);
 	tcase_add_loop_test(all, code_that_was_followed_before_is_not_followed_again, 0, 4);
