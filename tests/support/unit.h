@@ -26,6 +26,13 @@
  * Run the suite (owned by the callee), each test in its own process with a limit of CPU time.
  * Returns main()'s status.
  */
+int unit_run_apart(Suite *suite);
+
+/*
+ * Run all tests of the suite in one process, as most of the time of a small test is its process's.
+ * If one fails or crashes, run them again by unit_run_apart(), which names the test and
+ * decides; the log says so if they then pass.  With LONG=1 only unit_run_apart() runs.
+ */
 int unit_run(Suite *suite);
 
 /*

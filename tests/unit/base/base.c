@@ -266,5 +266,5 @@ int main(void)
 	tcase_add_test(all, text_for_a_terminal_has_no_controls);
 	tcase_add_test(all, texts_of_a_format_are_safe_and_have_columns);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

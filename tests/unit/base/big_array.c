@@ -156,5 +156,5 @@ int main(void)
 	tcase_add_test(all, near_the_budget_it_grows_in_small_steps);
 	tcase_add_test(all, a_share_of_the_budget_is_kept);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

@@ -380,5 +380,5 @@ int main(void)
 	tcase_add_test(all, the_cache_needs_no_standard_input);
 	tcase_add_test(all, another_process_makes_the_files);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

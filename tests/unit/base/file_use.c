@@ -354,5 +354,5 @@ int main(void)
 	tcase_add_test(all, a_root_has_two_names);
 	tcase_add_test(all, a_path_is_not_longer_than_the_systems);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

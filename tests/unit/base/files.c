@@ -881,5 +881,5 @@ int main(void)
 	tcase_add_test(all, the_folder_of_temporary_files_is_by_the_environment);
 	tcase_add_test(all, files_are_made_without_standard_input);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

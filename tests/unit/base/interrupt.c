@@ -242,5 +242,5 @@ int main(void)
 	tcase_add_test(all, other_faults_have_their_own_effect);
 	tcase_add_loop_test(all, a_pipe_without_a_reader_ends_the_process, 0, 2);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

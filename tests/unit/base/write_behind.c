@@ -113,5 +113,5 @@ int main(void)
 	tcase_add_loop_test(all, all_bytes_arrive_in_order, 1, 4);
 	tcase_add_loop_test(all, a_failure_of_any_write_is_the_outputs, 1, 4);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

@@ -21,6 +21,7 @@ void setup(void)
 
 	name_table_init(&names);
 	symbol_count = 0;
+	now = 0;
 	reworded = false;
 	recorded = NULL;
 	main_thread = (struct track){ .tid = 7, .index = 0, .thread_name = "main" };

@@ -139,5 +139,5 @@ int main(void)
 	tcase_add_test(c, the_stamp_is_of_this_version);
 	tcase_add_test(c, what_is_no_file_carries_no_stamp);
 	suite_add_tcase(suite, c);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

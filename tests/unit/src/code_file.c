@@ -647,5 +647,5 @@ int main(void)
 	tcase_add_test(all, segments_of_damaged_cores_are_in_the_file);
 	tcase_add_loop_test(all, notes_that_overlap_are_read_up_to_the_files_size, 2, 4);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

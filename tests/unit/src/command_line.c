@@ -427,5 +427,5 @@ int main(void)
 	tcase_add_test(all, settings_are_lines_or_words);
 	tcase_add_test(all, the_command_line_overrides_settings);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

@@ -117,5 +117,5 @@ int main(void)
 	tcase_add_test(all, a_path_that_a_shell_would_interpret_is_not_part_of_a_command);
 	tcase_add_test(all, nothing_outside_of_the_recorded_system_is_read);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

@@ -15,6 +15,7 @@ static void teardown(void)
 {
 	fit_ranks_release(&ranks);
 	fit_ranks_release(&ranks);
+	ranks = (struct fit_ranks){ 0 };
 }
 
 /* Returns how many of the first slices stay. */

@@ -905,5 +905,5 @@ int main(void)
 	tcase_add_loop_test(all, a_file_that_cannot_be_read_is_an_error, 0, 2);
 	tcase_add_loop_test(all, the_limit_of_the_output_leaves_whole_slices, 0, 2);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

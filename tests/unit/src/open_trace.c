@@ -483,5 +483,5 @@ int main(void)
 	tcase_add_loop_test(all, hints_say_how_the_trace_gets_to_the_page, 0, 7);
 	tcase_add_loop_test(all, a_step_that_fails_is_the_end, 0, 4);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

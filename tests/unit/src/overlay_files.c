@@ -672,5 +672,5 @@ int main(void)
 	tcase_add_loop_test(all, a_pid_of_memtrace_may_be_too_large, 0, 3);
 	tcase_add_test(all, an_overlay_is_read_without_standard_input);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

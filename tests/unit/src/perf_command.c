@@ -478,5 +478,5 @@ int main(void)
 	tcase_add_loop_test(all, a_watched_function_is_one_of_the_symbol_table, 0, COUNT_OF(finds));
 	tcase_add_loop_test(all, the_status_is_that_of_the_command, 0, COUNT_OF(runs));
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

@@ -554,5 +554,5 @@ int main(void)
 	tcase_add_test(all, the_sandbox_says_why_it_is_off);
 	tcase_add_loop_test(all, a_sandbox_has_two_halves, 0, 4);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

@@ -475,5 +475,5 @@ int main(void)
 	tcase_add_loop_test(all, a_few_threads_are_pinned, 0, 2);
 	tcase_add_loop_test(all, traces_and_pages_are_opened, 0, 8);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

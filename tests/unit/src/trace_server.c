@@ -195,5 +195,5 @@ int main(void)
 	tcase_add_test(all, a_page_is_served_to_no_page);
 	tcase_add_test(all, a_page_can_be_reached_if_its_port_accepts);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

@@ -488,5 +488,5 @@ int main(void)
 	tcase_add_test(all, brackets_that_do_not_pair_end_the_shortening);
 	tcase_add_test(all, a_mangled_name_of_any_length_and_depth_ends);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }
