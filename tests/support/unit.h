@@ -30,8 +30,8 @@ int unit_run_apart(Suite *suite);
 
 /*
  * Run all tests of the suite in one process, as most of the time of a small test is its process's.
- * If one fails or crashes, run them again by unit_run_apart(), which names the test and
- * decides; the log says so if they then pass.  With LONG=1 only unit_run_apart() runs.
+ * If one fails or crashes, run them again by unit_run_apart(), which names the test and decides;
+ * the log says so if they then pass.  With LONG=1 only unit_run_apart() runs.
  */
 int unit_run(Suite *suite);
 

@@ -677,5 +677,5 @@ int main(void)
 	tcase_add_test(tc, deep_json_is_refused);
 	tcase_add_test(tc, a_description_is_known_by_its_content);
 	suite_add_tcase(suite, tc);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }

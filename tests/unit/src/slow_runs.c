@@ -409,5 +409,5 @@ int main(void)
 	tcase_add_loop_test(all, lines_of_answers_are_merged, 0, COUNT_OF(merges));
 	tcase_add_loop_test(all, recordings_are_read_in_processes_of_their_own, 0, 3);
 	suite_add_tcase(suite, all);
-	return unit_run(suite);
+	return unit_run_apart(suite);
 }
