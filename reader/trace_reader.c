@@ -21,7 +21,7 @@
 struct trace_provider {
 	uint32_t id;
 	uint64_t ticks_per_second;
-	size_t string_end; /* the index after the last defined string; others' pages stay untouched */
+	size_t string_end; /* index after the last defined string; later pages stay untouched */
 	struct text_view strings[STRINGS]; /* owned copies; NULL: not defined */
 	struct trace_ids threads[THREADS];
 	bool thread_defined[THREADS];
