@@ -179,12 +179,9 @@ static int name_by_pattern(struct batch_plan *plan, const char *pattern, struct 
 			dot--;
 		/* A dot at the front begins a hidden file's name, not a suffix. */
 		dot = dot > front + 1 ? dot - 1 : end;
-		words[WORD_DIR] = (struct pattern_word){ "dir", dir ? input : ".",
-							 dir ? dir : 1 };
-		words[WORD_NAME] = (struct pattern_word){ "name", input + front,
-							  end - front };
-		words[WORD_BASE] = (struct pattern_word){ "base", input + front,
-							  dot - front };
+		words[WORD_DIR] = (struct pattern_word){ "dir", dir ? input : ".", dir ? dir : 1 };
+		words[WORD_NAME] = (struct pattern_word){ "name", input + front, end - front };
+		words[WORD_BASE] = (struct pattern_word){ "base", input + front, dot - front };
 		words[WORD_NUMBER] = (struct pattern_word){ "n", number, strlen(number) };
 		plan->jobs[i].output = expand_pattern(pattern, words, err);
 		if (!plan->jobs[i].output)
