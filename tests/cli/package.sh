@@ -28,7 +28,7 @@ tap_check "it builds without git, and knows its version" builds
 rpms() {
 	rpmbuild -tb --nodeps --define "_topdir $work/rpm" --define '_smp_mflags -j2' "$work/$name.tar.xz" \
 		>"$work/log" 2>&1 || { tail -5 "$work/log"; return 1; }
-	[ "$(find "$work/rpm/RPMS" -name '*.rpm' | sed 's#.*/##; s/-[0-9].*//' | sort | tr '\n' ' ')" = "libftf libftf-devel ptrace2ftf ptsim " ] &&
+	[ "$(find "$work/rpm/RPMS" -name '*.rpm' | sed 's#.*/##; s/-[0-9].*//' | sort | tr '\n' ' ')" = "libftf libftf-devel libptflow libptflow-devel ptrace2ftf ptsim " ] &&
 		rpm -qlp "$work"/rpm/RPMS/x86_64/ptrace2ftf-*.rpm | grep -q '^/usr/bin/ptrace2ftf$'
 }
 if command -v rpmbuild >/dev/null; then
@@ -47,7 +47,7 @@ done
 packages() {
 	(cd "$work/ptrace2ftf" && PATH="$work/bin:$PATH" DEB_BUILD_OPTIONS="nocheck parallel=2" dpkg-buildpackage -Pnocheck -us -uc -b) \
 		>"$work/log" 2>&1 || { tail -20 "$work/log"; return 1; }
-	for name in ptrace2ftf ptsim libftf1 libftf-dev; do
+	for name in ptrace2ftf ptsim libftf1 libftf-dev libptflow1 libptflow-dev; do
 		dpkg-deb -c "$work/${name}"_*.deb | awk -v p=$name '!/\/$/ { print p, $6 }'
 	done | sed "s#lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)/#lib/*/#" | grep -v 'share/doc' | sort >"$work/files"
 	diff - "$work/files" <<-'END'
@@ -58,6 +58,12 @@ packages() {
 	libftf-dev ./usr/share/man/man3/libftf.3.gz
 	libftf1 ./usr/lib/*/libftf.so.1
 	libftf1 ./usr/lib/*/libftf.so.1.0.0
+	libptflow-dev ./usr/include/ptflow.h
+	libptflow-dev ./usr/lib/*/libptflow.so
+	libptflow-dev ./usr/lib/*/pkgconfig/libptflow.pc
+	libptflow-dev ./usr/share/man/man3/libptflow.3.gz
+	libptflow1 ./usr/lib/*/libptflow.so.1
+	libptflow1 ./usr/lib/*/libptflow.so.1.0.0
 	ptrace2ftf ./usr/bin/ftfdump
 	ptrace2ftf ./usr/bin/ptrace2ftf
 	ptrace2ftf ./usr/share/applications/ptrace2ftf.desktop
