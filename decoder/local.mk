@@ -54,6 +54,7 @@ EXTRA_DIST += decoder/ptflow/libptflow.map
 libptflow_la_SOURCES = $(DECODE_SOURCES) decoder/ptflow/ptflow.c decoder/ptflow/ptflow.h base/alloc.c base/arena.c base/diag.c \
 	base/error.c base/message.c base/pages.c base/printable.c base/workers.c base/io/file_use.c base/tables/direct_cache.c \
 	base/tables/id_index.c base/tables/pair_table.c
+libptflow_la_LIBTOOLFLAGS = --tag=disable-static
 libptflow_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libptflow_la_LDFLAGS = $(SANITIZE_CFLAGS) $(HARDEN_LDFLAGS) -shared -version-info 1:0:0 \
 	-Wl,--version-script=$(srcdir)/decoder/ptflow/libptflow.map
