@@ -9,6 +9,7 @@
 command -v jq >/dev/null || tap_skip_all "no jq"
 root_tree_needs
 release=$top_builddir/release
+version=$(sed -n 's/^VERSION = //p' "$top_builddir/Makefile")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -72,16 +73,42 @@ installs() { # SUITE NUMBER
 	[ "$(wc -l <"$root/commands")" -ge 3 ] && inside "cd; set -x; . /commands" >"$work/log" 2>&1 || { tail -n 5 "$work/log"; return 1; }
 	inside "apt-get remove -y -q ptrace2ftf" >"$work/log" 2>&1 && [ ! -e "$root/usr/share/ptrace2ftf" ]
 }
+# debian/tests, with the packages' programs and libraries.
+tests_pass() { # COMMANDS: install the files in /RELEASE
+	tar -xf "$release"/ptrace2ftf-"$version".tar.xz -C "$root/RELEASE" || return 1
+	inside "apt-get update -q; apt-get install -y -q --no-install-recommends gcc libc6-dev pkg-config; $1
+		cd /RELEASE/ptrace2ftf-$version
+		for test in debian/tests/converts debian/tests/library debian/tests/records; do \$test; done" >"$work/log" 2>&1 ||
+		{ tail -n 5 "$work/log"; return 1; }
+}
+debs() { # SUITE NUMBER
+	bare "$1" "$release"/*+deb"$2"_amd64.deb && tests_pass "apt-get install -y -q --no-install-recommends /RELEASE/*.deb" &&
+		inside "apt-get remove -y -q ptrace2ftf ptsim libftf1 libptflow1" >"$work/log" 2>&1 &&
+		[ -z "$(find "$root/usr" -name '*ptsim*' -o -name '*ptflow*' -o -name '*libftf*')" ]
+}
 tap_check "Debian 12: README.md's line installs the package, which answers" installs bookworm 12
+tap_check "Debian 12: all packages install, pass debian/tests, and are removed" debs bookworm 12
 tap_check "Debian 13: README.md's line installs the package, which answers" installs trixie 13
+tap_check "Debian 13: all packages install, pass debian/tests, and are removed" debs trixie 13
 
 # Fedora's libraries have the same sonames as Debian's, from which they come here.
 rpm_runs() {
-	bare bookworm "$release"/ptrace2ftf-*.x86_64.rpm && inside 'apt-get update -q && apt-get install -y -q --no-install-recommends rpm \
-			libdw1 libjansson4 libipt2 libdeflate0 libxxhash0 libprotobuf-c1 libsqlite3-0 libcapstone4
-		rpm -i --nodeps /RELEASE/*.rpm' >"$work/log" 2>&1 && runs || { tail -n 5 "$work/log"; return 1; }
+	bare bookworm "$release"/*.x86_64.rpm && tests_pass 'apt-get install -y -q --no-install-recommends rpm \
+			libdw1 libjansson4 libipt2 libdeflate0 libxxhash0 libprotobuf-c1 libsqlite3-0 libcapstone4 libzydis4.0 libzstd-dev zlib1g-dev
+		rpm -i --nodeps /RELEASE/*.rpm; ldconfig; export PKG_CONFIG_PATH=/usr/lib64/pkgconfig' && runs
 }
-tap_check "the RPM has all formats, and answers" rpm_runs
+tap_check "the RPMs pass debian/tests, have all formats, and answer" rpm_runs
+
+# Containerfile's image; a chroot takes the place of its run.
+contains() {
+	bare bookworm "$release"/Containerfile "$release"/*-static-x86_64 && inside 'apt-get update -q; apt-get install -y -q --no-install-recommends buildah
+		export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
+		buildah build -t image /RELEASE; buildah mount "$(buildah from image)" >/image' >"$work/log" 2>&1 || { tail -n 5 "$work/log"; return 1; }
+	image=$(cat "$root/image")
+	tar -xf "$release"/*-demo.tar.xz -C "$root$image/data" &&
+		answers inside "chroot $image /ptrace2ftf why -q --symfs=/data --symbol=request /data/demo/demo.data"
+}
+tap_check "the Containerfile makes an image, whose program answers" contains
 
 alone() { # MACHINE [QEMU]
 	root=$work/root

@@ -183,7 +183,7 @@ packages() { # COMPILER: whose build is done
 		DEB_BUILD_OPTIONS='nocheck parallel=$(nproc)' dpkg-buildpackage -Pnocheck -us -uc -b &&
 		lintian --allow-root --fail-on error --tag-display-limit 0 ../ptrace2ftf_*.changes &&
 		apt-get install -y -q ../ptrace2ftf_*.deb ../ptsim_*.deb ../libftf1_*.deb ../libftf-dev_*.deb ../libptflow1_*.deb ../libptflow-dev_*.deb &&
-		sh debian/tests/converts && sh debian/tests/library && cd / && rm ./*.deb ./*.changes ./*.buildinfo &&
+		sh debian/tests/converts && sh debian/tests/library && sh debian/tests/records && cd / && rm ./*.deb ./*.changes ./*.buildinfo &&
 		apt-get remove -y -q ptrace2ftf ptsim libftf1 libftf-dev libptflow1 libptflow-dev" >"$root.packages.log" 2>&1 && return 0
 	tail -n 10 "$root.packages.log"
 	return 1
