@@ -13,6 +13,11 @@ version=$(sed -n 's/^VERSION = //p' "$top_builddir/Makefile")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+unnamed() {
+	git clone -q "$top_srcdir" "$work/clone" && echo >>"$work/clone/README.md" &&
+		case $("$work/clone/build-aux/git-version") in *-dirty) ;; *) return 1 ;; esac
+}
+tap_check "a changed source does not have the version of its commit" unnamed
 releases() { # UMASK
 	(umask "$1" && make -C "$top_builddir" release) >"$work/log" 2>&1 || { tail -n 20 "$work/log"; return 1; }
 	cp "$release/SHA256SUMS" "$work/sums.$1"
