@@ -96,11 +96,11 @@ tap_check "Debian 12: all packages install, pass debian/tests, and are removed" 
 tap_check "Debian 13: README.md's line installs the package, which answers" installs trixie 13
 tap_check "Debian 13: all packages install, pass debian/tests, and are removed" debs trixie 13
 
-# Fedora's libraries have the same sonames as Debian's, from which they come here.
+# Fedora's libraries have the same sonames as Debian's, from which they come here; its folder is not Debian's.
 rpm_runs() {
 	bare bookworm "$release"/*.x86_64.rpm && tests_pass 'apt-get install -y -q --no-install-recommends rpm \
 			libdw1 libjansson4 libipt2 libdeflate0 libxxhash0 libprotobuf-c1 libsqlite3-0 libcapstone4 libzydis4.0 libzstd-dev zlib1g-dev
-		rpm -i --nodeps /RELEASE/*.rpm; ldconfig; export PKG_CONFIG_PATH=/usr/lib64/pkgconfig' && runs
+		rpm -i --nodeps /RELEASE/*.rpm; export PKG_CONFIG_PATH=/usr/lib64/pkgconfig LD_LIBRARY_PATH=/usr/lib64' && runs
 }
 tap_check "the RPMs pass debian/tests, have all formats, and answer" rpm_runs
 
