@@ -106,9 +106,10 @@ tap_check "the RPMs pass debian/tests, have all formats, and answer" rpm_runs
 
 # Containerfile's image; a chroot takes the place of its run.
 contains() {
-	bare bookworm "$release"/Containerfile "$release"/*-static-x86_64 && inside 'apt-get update -q; apt-get install -y -q --no-install-recommends buildah
-		export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
-		buildah build -t image /RELEASE; buildah mount "$(buildah from image)" >/image' >"$work/log" 2>&1 || { tail -n 5 "$work/log"; return 1; }
+	# buildah wants a root that is mounted.
+	bare bookworm "$release"/Containerfile "$release"/*-static-x86_64 && mounts="$mounts && mount --rbind \"\$1\" \"\$1\"" && inside 'apt-get update -q; apt-get install -y -q --no-install-recommends buildah
+		b="buildah --storage-driver=vfs"
+		$b build --isolation=chroot -t image /RELEASE; $b mount "$($b from image)" >/image' >"$work/log" 2>&1 || { tail -n 5 "$work/log"; return 1; }
 	image=$(cat "$root/image")
 	tar -xf "$release"/*-demo.tar.xz -C "$root$image/data" &&
 		answers inside "chroot $image /ptrace2ftf why -q --symfs=/data --symbol=request /data/demo/demo.data"
