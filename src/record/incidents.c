@@ -61,6 +61,7 @@ int incidents_prepare(struct incidents *incidents, const struct options *options
 	watch->slow = options->watched.slow;
 	watch->between = !*function;
 	perf_command_file(options, watch->file);
+	incidents->program = realpath(watch->file, NULL) ?: alloc_text("%s", watch->file);
 	if (function_place_find(&watch->places[0], watch->file, begin, err) < 0 ||
 	    function_place_find(&watch->places[1], watch->file, end, err) < 0 ||
 	    output_path_make_parents(options->input, err) < 0 ||
@@ -201,12 +202,13 @@ static void print_merged(const struct incidents *incidents)
 static char *find_cause(const struct incidents *incidents, const char *data, const char *time)
 {
 	const struct slow_watch *watch = &incidents->watch;
-	char *calls = alloc_text("--symbol=%s", incidents->options->watched.function);
+	char *calls = alloc_text("--symbol==%s", incidents->options->watched.function);
+	char *file = alloc_text("--dso==%s", base_name(incidents->program));
 	char *slow = alloc_text("--slow=%" PRIu64 "ns", watch->bound ?: watch->slow.longer);
 	char *into = alloc_text("--json-lines=%s", path_in(incidents, "why.jsonl"));
 	const char *words[] = {
 		"ptrace2ftf", "why", "-q", into, time, data, watch->between ? NULL : calls,
-		slow,         NULL
+		slow,         file,  NULL
 	};
 	char *line = NULL;
 	size_t room = 0;

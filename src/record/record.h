@@ -224,6 +224,7 @@ void code_file_end(struct code_file_writer *writer);
 struct incidents {
 	const struct options *options; /* borrowed; `input`: perf's output, in the folder */
 	struct slow_watch watch;
+	char *program;              /* owned: path of the file with the function */
 	int control[2];             /* pipe of commands to perf */
 	pid_t perf, worker;         /* worker: of the newest recording; 0: no such process */
 	struct slow_call call;      /* of the snapshot; zeroed: perf's file is not needed */

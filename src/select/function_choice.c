@@ -167,12 +167,11 @@ bool function_choice_keeps_file(struct function_choice *choice, const struct dso
 		return false;
 	file = pair_table_find_pointer(&choice->files, dso);
 	ARRAY_GROW_ZEROED(choice->kept, choice->kept_room, (size_t)file + 1);
+	for (size_t i = 0; i < patterns->count && choice->kept[file] == UNKNOWN; i++)
+		if (pattern_matches_path(patterns->patterns[i], dso->path))
+			choice->kept[file] = KEPT;
 	if (choice->kept[file] == UNKNOWN)
-		choice->kept[file] =
-			pattern_list_matches(patterns, dso->path) ||
-					pattern_list_matches(patterns, base_name(dso->path))
-				? KEPT
-				: LEFT_OUT;
+		choice->kept[file] = LEFT_OUT;
 	return choice->kept[file] == KEPT;
 }
 

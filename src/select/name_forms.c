@@ -102,6 +102,8 @@ void name_forms_set(struct name_forms *forms, const char *name)
 
 static bool matches_text(const char *pattern, const char *text)
 {
+	if (*pattern == '=')
+		return strcmp(pattern + 1, text) == 0;
 	/* Most of many patterns are names that begin otherwise. */
 	if (*pattern != *text && *pattern != '*' && *pattern != '?' && *pattern != '[' &&
 	    *pattern != '\\')
@@ -113,7 +115,7 @@ static bool matches_text(const char *pattern, const char *text)
 static bool matches_components(const struct name_forms *forms, const char *pattern,
 			       const char *text)
 {
-	bool whole = text && strlen(text) > COMPONENTS_WITHIN;
+	bool whole = text && (*pattern == '=' || strlen(text) > COMPONENTS_WITHIN);
 
 	for (; text; text = whole ? NULL : next_component(forms, text))
 		if (matches_text(pattern, text))
@@ -124,12 +126,13 @@ static bool matches_components(const struct name_forms *forms, const char *patte
 bool name_forms_match(const struct name_forms *forms, const char *pattern)
 {
 	/* "*text*" must not match an argument's type in a mangled name. */
-	bool hidden = forms->mangled && strncmp(forms->whole, pattern, 2) != 0;
+	bool exact = *pattern == '=';
+	bool hidden = forms->mangled && strncmp(forms->whole, pattern + exact, 2) != 0;
 
 	if (!hidden && matches_text(pattern, forms->whole))
 		return true;
 	/* An unmangled name has its own components. */
-	for (size_t i = 0; i < forms->end_count; i++)
+	for (size_t i = 0; i < (exact ? MIN(forms->end_count, 1) : forms->end_count); i++)
 		if (matches_text(pattern, forms->ends[i]))
 			return true;
 	return (forms->arguments && strchr(pattern, '<') &&

@@ -27,7 +27,10 @@ struct name_forms {
 /* Set the name, mangled or not, borrowed until the next call. A zeroed struct is ready to use. */
 void name_forms_set(struct name_forms *forms, const char *name);
 
-/* Returns whether a shell pattern (glob(7)) matches or equals a form of the name. */
+/*
+ * Returns whether a shell pattern (glob(7)) matches or equals a form of the name; "=NAME" only
+ * equals one, with its namespaces.
+ */
 bool name_forms_match(const struct name_forms *forms, const char *pattern);
 
 /*
@@ -41,7 +44,7 @@ bool function_pattern_match(const char *pattern, const struct name_forms *forms,
 /* Returns whether a pattern can be one of these forms. */
 bool function_pattern_has_file(const char *pattern);
 
-/* Returns whether a pattern matches a path, or its last component. */
+/* Returns whether a pattern, or "=PATH", matches a path or its last component. */
 bool pattern_matches_path(const char *pattern, const char *path);
 
 void name_forms_release(struct name_forms *forms);

@@ -154,6 +154,23 @@ why.jsonl" ] || { ls incidents; return 1; }
 }
 tap_check "one recording, cut, its cause in a line, and a page" records
 
+# As a pattern, the name is also that of spin(), and of functions of other files.
+pattern() {
+	rm -rf incidents
+	mkdir -p renamed
+	objcopy --redefine-sym 'request=s*' "$slowly" renamed/slowly && mv try tried &&
+		"$ptsim" record --cyc -o try -- renamed/slowly 100 50 >/dev/null 2>&1 &&
+		on "$program" record -q --slow='s*>20us' --context=100000s -- renamed/slowly 4000 100
+	mv tried try
+	[ "$(grep -o '"function":"[^"]*","symbol"' incidents/why.jsonl)" = '"function":"s*","symbol"' ] && grep -q ' s\*: spin; worst' out ||
+		{ cat messages out incidents/why.jsonl; return 1; }
+}
+if command -v objcopy >/dev/null; then
+	tap_check "a function whose name is a pattern of others has its own causes only" pattern
+else
+	tap_skip "a function whose name is a pattern of others" "no objcopy"
+fi
+
 keeps_whole() {
 	rm -rf incidents
 	mv try tried

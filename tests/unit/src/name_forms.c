@@ -70,6 +70,19 @@ START_TEST(a_template_has_its_name_with_and_without_arguments)
 }
 END_TEST
 
+START_TEST(an_equals_sign_precedes_a_whole_name_that_is_no_pattern)
+{
+	matches(PARSE_NUMBER, "=app::parse_number", "=app::parse_number(char const*)",
+		"=" PARSE_NUMBER, NULL);
+	differs(PARSE_NUMBER, "=parse_number", "=parse_number(char const*)", "=app::*", "=",
+		"==app::parse_number", "=_ZN3app*", NULL);
+	matches("_ZN1SixEi", "=S::operator[]", "=S::operator[](int)", NULL);
+	matches("a[b]*", "=a[b]*", NULL);
+	differs("ab", "=a[b]*", "=a?", NULL);
+	matches("ab", "a[b]*", NULL);
+}
+END_TEST
+
 START_TEST(brackets_in_a_name_do_not_end_it)
 {
 	matches("_ZN12_GLOBAL__N_14helpEv", "help", "(anonymous namespace)::help", "help()", NULL);
@@ -158,6 +171,7 @@ int main(void)
 	tcase_add_checked_fixture(all, NULL, teardown);
 	tcase_add_test(all, a_function_has_its_name_with_and_without_namespace_and_parameters);
 	tcase_add_test(all, a_template_has_its_name_with_and_without_arguments);
+	tcase_add_test(all, an_equals_sign_precedes_a_whole_name_that_is_no_pattern);
 	tcase_add_test(all, brackets_in_a_name_do_not_end_it);
 	tcase_add_test(all, names_of_other_languages_have_their_own_separators);
 	tcase_add_test(all, a_name_that_is_not_mangled_is_matched_as_it_is);
