@@ -19,8 +19,6 @@
 /* A size of AUX buffers that rarely loses data, if the process may lock it. */
 #define BUFFER_WANTED (UINT64_C(64) << 20)
 
-#define PERF_REMEDY "install it (Debian: linux-perf, Ubuntu: linux-tools-generic, Fedora: perf)"
-
 /* ---- The machine --------------------------------------------------------- */
 
 /* Returns the number in a file; `otherwise` if it cannot be read. */
@@ -87,7 +85,7 @@ uint64_t recorder_buffer(const struct options *options)
 	return read_lockable() >= wanted ? wanted : 0;
 }
 
-/* ---- Obstacles ----------------------------------------------------------- */
+/* ---- Needs --------------------------------------------------------------- */
 
 /* A processor, by /proc/cpuinfo. */
 struct processor {
@@ -113,78 +111,6 @@ static struct processor read_processor(void)
 	return processor;
 }
 
-/* Returns why there is no Intel PT, and what to do. */
-static const char *missing_pt(const struct processor *processor)
-{
-	return processor->is_virtual
-		       ? "this virtual machine has no Intel PT; record on the host, or make it "
-			 "available to the guest (KVM: kvm_intel.pt_mode=1)"
-	       : !processor->is_intel
-		       ? "the processor is not Intel's and has no Processor Trace; record on "
-			 "another machine"
-		       : "the kernel has no intel_pt: the processor has none (before Broadwell), or "
-			 "the firmware disabled it; record on another machine";
-}
-
-static bool check_rights(const struct options *options)
-{
-	bool kernel = options->mode == TRACE_MODE_KERNEL || options->mode == TRACE_MODE_BOTH;
-	/* The highest that allows the recording. */
-	int allowed = options->all_cpus ? 0 : kernel ? 1 : 2, paranoid = read_paranoid();
-
-	if (is_privileged() || paranoid <= allowed)
-		return true;
-	message_print_error("cannot record%s: kernel.perf_event_paranoid is %d; run `sysctl "
-			    "kernel.perf_event_paranoid=%d` as root, or record as root\n",
-			    options->all_cpus ? " all CPUs"
-			    : allowed < 2     ? " the kernel"
-					      : "",
-			    paranoid, allowed);
-	return false;
-}
-
-bool recorder_check(const struct options *options)
-{
-	struct processor processor;
-	bool possible = true;
-	char perf[PATH_MAX];
-
-	if (!path_search("perf", perf)) {
-		message_print_error("cannot record: perf is not in PATH; " PERF_REMEDY "\n");
-		possible = false;
-	}
-	if (access(PMU, F_OK) < 0) {
-		processor = read_processor();
-		message_print_error("cannot record: %s, or in software with `ptsim`\n",
-				    missing_pt(&processor));
-		return false;
-	}
-	possible &= check_rights(options);
-	if (options->start_at && !recorder_can("ip_filtering")) {
-		message_print_error("cannot record: this processor has no address filters for "
-				    "--start-at; leave it out, and choose a part with --symbol\n");
-		possible = false;
-	}
-	if (options->snapshots && access(UPROBE_EVENTS, W_OK) < 0) {
-		message_print_error(
-			"cannot watch calls for --slow: no uprobes in " UPROBE_EVENTS
-			" (%s); record "
-			"as root, outside of containers, and `mount -t tracefs nodev " TRACEFS
-			"`\n",
-			strerror(errno));
-		possible = false;
-	}
-	if (possible && !recorder_buffer(options) && !options->quiet) {
-		message_print_warning("perf may lock only %" PRIu64
-				      " KiB, so trace may be lost; run `sysctl "
-				      "kernel.perf_event_mlock_kb=%" PRIu64 "` as root\n",
-				      read_lockable() >> 10, wanted_buffer(options) >> 10);
-	}
-	return possible;
-}
-
-/* ---- What a recording needs ---------------------------------------------- */
-
 #define OK      "ok"
 #define LIMITED "limited"
 #define MISSING "missing"
@@ -201,10 +127,10 @@ static void add_need(json_t *needs, const char *need, const char *state, const c
 		alloc_fail(0);
 }
 
-/* Add perf with the first line of its `--version`. */
-static void add_perf(json_t *needs)
+/* Add perf; without options, with the first line of its `--version`. */
+static void add_perf(json_t *needs, const struct options *options)
 {
-	FILE *out = popen("exec perf --version 2>/dev/null", "re");
+	FILE *out = options ? NULL : popen("exec perf --version 2>/dev/null", "re");
 	char path[PATH_MAX], version[128] = "";
 	bool exists = path_search("perf", path);
 
@@ -213,10 +139,25 @@ static void add_perf(json_t *needs)
 	if (out)
 		pclose(out);
 	add_need(needs, "perf", exists ? OK : MISSING,
-		 !exists    ? "not in PATH"
+		 !exists    ? "perf is not in PATH"
 		 : *version ? version
 			    : path,
-		 PERF_REMEDY);
+		 "install it (Debian: linux-perf, Ubuntu: linux-tools-generic, Fedora: perf)");
+}
+
+static void add_missing_pt(json_t *needs, const struct processor *processor)
+{
+	if (processor->is_virtual)
+		add_need(needs, "Intel PT", MISSING, "this virtual machine has no Intel PT",
+			 "record on the host, or make it available to the guest (KVM: "
+			 "kvm_intel.pt_mode=1), or record in software with `ptsim`");
+	else
+		add_need(needs, "Intel PT", MISSING,
+			 processor->is_intel
+				 ? "the kernel has no intel_pt: the processor has none (before "
+				   "Broadwell), or the firmware disabled it"
+				 : "the processor is not Intel's and has no Processor Trace",
+			 "record on another machine, or in software with `ptsim`");
 }
 
 static void add_pt(json_t *needs)
@@ -232,8 +173,7 @@ static void add_pt(json_t *needs)
 	struct processor processor = read_processor();
 	char found[256] = "yes";
 
-	add_need(needs, "processor", processor.is_intel ? OK : MISSING, processor.name,
-		 "record on a machine with a processor of Intel, Broadwell or later");
+	add_need(needs, "processor", OK, processor.name, NULL);
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		if (recorder_can(names[i][0]))
 			snprintf(found + strlen(found), sizeof(found) - strlen(found), ", %s",
@@ -241,63 +181,111 @@ static void add_pt(json_t *needs)
 	if (access(PMU, F_OK) == 0)
 		add_need(needs, "Intel PT", OK, found, NULL);
 	else
-		add_need(needs, "Intel PT", MISSING,
-			 processor.is_virtual ? "no, in a virtual machine" : "no",
-			 missing_pt(&processor));
+		add_missing_pt(needs, &processor);
 }
 
-static void add_rights(json_t *needs)
+/* Without options, the rights to record all CPUs. */
+static void add_rights(json_t *needs, const struct options *options)
 {
+	bool kernel = options && options->mode >= TRACE_MODE_KERNEL;
 	int paranoid = is_privileged() ? -1 : read_paranoid();
-	char remedy[64];
+	/* The highest that allows the recording. */
+	int allowed = !options || options->all_cpus ? 0 : kernel ? 1 : 2;
+	char found[64], remedy[96];
 
-	snprintf(remedy, sizeof(remedy), "sysctl kernel.perf_event_paranoid=%d",
-		 paranoid > 2 ? 2 : paranoid - 1);
+	snprintf(found, sizeof(found), "kernel.perf_event_paranoid is %d", paranoid);
+	snprintf(remedy, sizeof(remedy),
+		 "run `sysctl kernel.perf_event_paranoid=%d` as root, or record as root",
+		 options ? allowed : MIN(paranoid - 1, 2));
 	add_need(needs, "rights",
-		 paranoid > 2   ? MISSING
-		 : paranoid > 0 ? LIMITED
-				: OK,
-		 paranoid > 2   ? "none"
+		 paranoid <= allowed       ? OK
+		 : options || paranoid > 2 ? MISSING
+					   : LIMITED,
+		 options        ? found
+		 : paranoid > 2 ? "none"
 		 : paranoid > 1 ? "user code of your processes"
 		 : paranoid > 0 ? "your processes, with the kernel"
 				: "all processes and CPUs, with the kernel",
 		 remedy);
 }
 
-static void add_buffers(json_t *needs)
+static void add_buffers(json_t *needs, uint64_t wanted)
 {
 	uint64_t lockable = read_lockable();
-	char found[64] = "any size", remedy[64];
+	char found[80] = "any size", remedy[80];
 
 	if (lockable != UINT64_MAX)
-		snprintf(found, sizeof(found), "up to %" PRIu64 " KiB", lockable >> 10);
-	snprintf(remedy, sizeof(remedy), "sysctl kernel.perf_event_mlock_kb=%" PRIu64,
-		 BUFFER_WANTED >> 10);
-	add_need(needs, "buffers", lockable < BUFFER_WANTED ? LIMITED : OK, found, remedy);
+		snprintf(found, sizeof(found), "perf may lock %s%" PRIu64 " KiB%s",
+			 lockable < wanted ? "only " : "", lockable >> 10,
+			 lockable < wanted ? ", so trace may be lost" : "");
+	snprintf(remedy, sizeof(remedy),
+		 "run `sysctl kernel.perf_event_mlock_kb=%" PRIu64 "` as root", wanted >> 10);
+	add_need(needs, "buffers", lockable < wanted ? LIMITED : OK, found, remedy);
 }
 
-/* Add a file that only some recordings need to read. */
-static void add_file(json_t *needs, const char *need, const char *path, const char *remedy)
+/* Add a file, with the state if it cannot be accessed. */
+static void add_file(json_t *needs, const char *need, const char *path, int mode, const char *state,
+		     const char *remedy)
 {
-	add_need(needs, need, access(path, R_OK) == 0 ? OK : LIMITED,
-		 access(path, R_OK) == 0 ? path : strerror(errno), remedy);
+	bool works = access(path, mode) == 0;
+	char *found = alloc_text("%s%s%s", path, works ? "" : ": ", works ? "" : strerror(errno));
+
+	add_need(needs, need, works ? OK : state, found, remedy);
+	free(found);
 }
 
-json_t *recorder_needs(void)
+json_t *recorder_needs(const struct options *options)
 {
 	json_t *needs = json_array();
 	struct utsname system;
 
 	uname(&system);
-	add_perf(needs);
+	add_perf(needs, options);
 	add_need(needs, "kernel", OK, system.release, NULL);
 	add_pt(needs);
-	add_rights(needs);
-	add_buffers(needs);
-	add_file(needs, "wakings", TRACEFS "/events/sched/sched_waking/id",
+	add_rights(needs, options);
+	if (options && options->start_at && access(PMU, F_OK) == 0)
+		add_need(needs, "address filters", recorder_can("ip_filtering") ? OK : MISSING,
+			 "this processor has no address filters for --start-at",
+			 "leave it out, and choose a part with --symbol");
+	if (!options || options->snapshots)
+		add_file(
+			needs, "uprobes", UPROBE_EVENTS, W_OK, options ? MISSING : LIMITED,
+			"record as root, outside of containers, and `mount -t tracefs nodev " TRACEFS
+			"`; `record --slow` needs it");
+	add_buffers(needs, options ? wanted_buffer(options) : BUFFER_WANTED);
+	if (options)
+		return needs;
+	add_file(needs, "wakings", TRACEFS "/events/sched/sched_waking/id", R_OK, LIMITED,
 		 "mount -t tracefs nodev " TRACEFS ", or record as root; without it, `why` "
 		 "names no waker");
-	add_file(needs, "kernel code", "/proc/kcore",
+	add_file(needs, "kernel code", "/proc/kcore", R_OK, LIMITED,
 		 "record as root; without it, kernel code is decoded from vmlinux only");
 	return needs;
+}
+
+bool recorder_check(const struct options *options)
+{
+	const char *part = options->all_cpus                    ? " all CPUs"
+			   : options->mode >= TRACE_MODE_KERNEL ? " the kernel"
+								: "";
+	json_t *needs = recorder_needs(options), *need;
+	bool possible = true;
+	size_t i;
+
+	json_array_foreach(needs, i, need)
+	{
+		const char *name, *state, *found, *remedy = "";
+
+		json_unpack(need, "{s:s, s:s, s:s, s?s}", "need", &name, "state", &state, "found",
+			    &found, "remedy", &remedy);
+		if (strcmp(state, MISSING) == 0)
+			message_print_error("cannot record%s: %s; %s\n",
+					    strcmp(name, "rights") == 0 ? part : "", found, remedy);
+		possible &= strcmp(state, MISSING) != 0;
+		if (strcmp(state, LIMITED) == 0 && possible && !options->quiet)
+			message_print_warning("%s; %s\n", found, remedy);
+	}
+	json_decref(needs);
+	return possible;
 }

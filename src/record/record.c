@@ -325,7 +325,7 @@ static bool prepare_calls(struct watched *watched, const struct options *options
 static int print_needs(const struct options *options)
 {
 	const bool as_json = options->json && strcmp(options->json, "-") == 0;
-	json_t *needs = recorder_needs(), *need;
+	json_t *needs = recorder_needs(NULL), *need;
 	json_t *answer = ALLOC_CHECKED(json_pack("{s: o}", "needs", needs));
 	int status = EXIT_WHOLE;
 	size_t i;

@@ -39,16 +39,17 @@ bool path_search(const char *name, char file[PATH_MAX]);
 bool recorder_can(const char *capability);
 
 /*
- * Print each obstacle with its remedy, and warn of conditions that make a recording worse. Returns
- * whether recording is possible.
+ * Returns the needs of a recording, as an array of objects: "need", "state" ("ok", "limited",
+ * "missing"), "found", and "remedy" unless the state is "ok". Without options, of all recordings:
+ * "limited" is what only some of them need.
  */
-bool recorder_check(const struct options *options);
+json_t *recorder_needs(const struct options *options);
 
 /*
- * Returns what a recording needs, as an array of objects: "need", "state" ("ok", "limited",
- * "missing"), "found", and "remedy" unless the state is "ok".
+ * Print each missing need with its remedy, and warn of limited ones, which make a recording worse.
+ * Returns whether recording is possible.
  */
-json_t *recorder_needs(void);
+bool recorder_check(const struct options *options);
 
 /* Returns the bytes of AUX data for each buffer; 0: perf's default. */
 uint64_t recorder_buffer(const struct options *options);

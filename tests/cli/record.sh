@@ -71,7 +71,7 @@ check_in() { # PATH STATE FOUND: the row of perf, in text and JSON
 	grep -A 2 '"need": "perf"' out | tr -d '\n' | grep -qE "\"state\": \"$2\", *\"found\": \"$3\""
 }
 check_perf() {
-	check_in "$work/empty" missing 'not in PATH' && grep -q '"remedy": "install it' out &&
+	check_in "$work/empty" missing 'perf is not in PATH' && grep -q '"remedy": "install it' out &&
 		check_in "$work/bin" ok "$work/bin/perf"
 }
 [ -e /sys/bus/event_source/devices/intel_pt ] ||
@@ -99,7 +99,7 @@ fi
 check_pt() {
 	on pmu -- "$program" record --check
 	grep -qE '^Intel PT +ok +yes, cycles, address filters$' out &&
-		on empty -- "$program" record --check && [ $status -eq 1 ] && grep -qE '^Intel PT +missing +no' out || return 1
+		on empty -- "$program" record --check && [ $status -eq 1 ] && grep -qE '^Intel PT +missing +(the|this) .* has ' out || return 1
 	echo 2 >paranoid
 	[ "$(id -u)" -eq 0 ] || on pmu /proc/sys/kernel/perf_event_paranoid paranoid -- "$program" record --check &&
 		{ [ "$(id -u)" -eq 0 ] || grep -A 1 -E '^rights +limited +user code of your processes$' out | grep -q 'perf_event_paranoid=1$'; }

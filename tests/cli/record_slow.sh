@@ -246,7 +246,7 @@ tap_check "until Ctrl-C" interrupted
 prevented() {
 	rm -f words
 	without "$program" record --slow='request>20us' -- "$slowly" 4000 100
-	[ $status -eq 1 ] && grep -q 'cannot watch calls for --slow: no uprobes in .*record as root.*mount -t tracefs' messages && [ ! -e words ] || { cat messages; return 1; }
+	[ $status -eq 1 ] && grep -q 'cannot record: .*/uprobe_events: .*; record as root.*mount -t tracefs' messages && [ ! -e words ] || { cat messages; return 1; }
 	on "$program" record --slow='nothing>20us' -- "$slowly" 4000 100
 	[ $status -eq 1 ] && grep -q "cannot watch calls for --slow: .* has no function 'nothing'" messages && [ ! -e words ] || { cat messages; return 1; }
 }

@@ -473,6 +473,12 @@ tests_unit_src_slow_runs_test_SOURCES = tests/unit/src/slow_runs.c
 tests_unit_src_slow_runs_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_src_slow_runs_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/src/slow_watch.test
+TESTS += tests/unit/src/slow_watch.test
+tests_unit_src_slow_watch_test_SOURCES = tests/unit/src/slow_watch.c
+tests_unit_src_slow_watch_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_src_slow_watch_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/src/sandbox.test
 TESTS += tests/unit/src/sandbox.test
 tests_unit_src_sandbox_test_SOURCES = tests/unit/src/sandbox.c

@@ -28,7 +28,7 @@ static char folder[40], variable[200];
 
 static struct {
 	const char *paranoid, *lockable, *cycles, *filters, *cpuinfo; /* contents; NULL: no file */
-	bool no_pt, root;
+	bool no_pt, root, no_uprobes;
 } machine;
 
 int __wrap_access(const char *path, int mode);
@@ -42,6 +42,9 @@ int __wrap_access(const char *path, int mode)
 {
 	if (strcmp(path, PMU) == 0)
 		return machine.no_pt ? -1 : 0;
+	errno = EACCES;
+	if (strcmp(path, UPROBE_EVENTS) == 0)
+		return machine.no_uprobes || mode != W_OK ? -1 : 0;
 	return __real_access(path, mode);
 }
 
@@ -342,6 +345,79 @@ START_TEST(a_small_buffer_is_a_warning)
 }
 END_TEST
 
+/* Rows of `record --check`, or of a recording of slow calls. */
+static const struct {
+	const char *paranoid, *lockable, *cpuinfo;
+	bool no_pt, root, no_uprobes, no_perf, slow;
+	const char *need, *state, *found, *remedy;
+} rows[] = {
+	{ "2", "516", INTEL, 0, 0, 0, 1, 0, "perf", "missing", "perf is not in PATH",
+	  "install it" },
+	{ "2", "516", INTEL, 0, 0, 0, 0, 0, "perf", "ok", "/perf", NULL },
+	{ "2", "516", INTEL, 0, 0, 0, 0, 0, "Intel PT", "ok", "yes, cycles, address filters",
+	  NULL },
+	{ "2", "516", GUEST, 1, 0, 0, 0, 0, "Intel PT", "missing", "this virtual machine has no",
+	  "record on the host" },
+	{ "2", "516", OTHER, 1, 0, 0, 0, 0, "Intel PT", "missing", "is not Intel's", "`ptsim`" },
+	{ "3", "516", INTEL, 0, 0, 0, 0, 0, "rights", "missing", "none", "_paranoid=2`" },
+	{ "4", "516", INTEL, 0, 0, 0, 0, 0, "rights", "missing", "none", "_paranoid=2`" },
+	{ "2", "516", INTEL, 0, 0, 0, 0, 0, "rights", "limited", "user code of your processes",
+	  "_paranoid=1`" },
+	{ "1", "516", INTEL, 0, 0, 0, 0, 0, "rights", "limited", "your processes, with the kernel",
+	  "_paranoid=0`" },
+	{ "0", "516", INTEL, 0, 0, 0, 0, 0, "rights", "ok", "all processes and CPUs", NULL },
+	{ "3", "516", INTEL, 0, 1, 0, 0, 0, "rights", "ok", "all processes and CPUs", NULL },
+	{ "2", "516", INTEL, 0, 0, 0, 0, 0, "buffers", "limited", "only 1540 KiB", "_kb=65536`" },
+	{ "2", "65536", INTEL, 0, 0, 0, 0, 0, "buffers", "ok", "perf may lock 66560 KiB", NULL },
+	{ "2", "64512", INTEL, 0, 0, 0, 0, 0, "buffers", "ok", "perf may lock 65536 KiB", NULL },
+	{ "2", "516", INTEL, 0, 1, 0, 0, 0, "buffers", "ok", "any size", NULL },
+	{ "2", "516", INTEL, 0, 0, 0, 0, 0, "uprobes", "ok", UPROBE_EVENTS, NULL },
+	{ "2", "516", INTEL, 0, 0, 1, 0, 0, "uprobes", "limited",
+	  "uprobe_events: Permission denied", "mount -t tracefs" },
+	{ "2", "516", INTEL, 0, 0, 1, 0, 1, "uprobes", "missing",
+	  "uprobe_events: Permission denied", "record as root" },
+	{ "2", "516", INTEL, 0, 0, 0, 0, 1, "uprobes", "ok", UPROBE_EVENTS, NULL },
+};
+
+START_TEST(a_need_has_its_state_and_remedy)
+{
+	const struct options slow = { .snapshots = 1 };
+	const char *need, *state, *found, *remedy;
+	struct rlimit limit;
+	json_t *all, *row;
+	char path[60];
+	size_t i;
+
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	limit.rlim_cur = 1 << 20;
+	ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	machine = (__typeof__(machine)){
+		rows[_i].paranoid, rows[_i].lockable, "1",           "1",
+		rows[_i].cpuinfo,  rows[_i].no_pt,    rows[_i].root, rows[_i].no_uprobes
+	};
+	sprintf(path, "%s/perf", folder);
+	if (!rows[_i].no_perf)
+		ck_assert_int_eq(symlink("prog", path), 0);
+	all = recorder_needs(rows[_i].slow ? &slow : NULL);
+	unlink(path);
+	json_array_foreach(all, i, row)
+	{
+		remedy = NULL;
+		ck_assert_int_eq(json_unpack(row, "{s:s, s:s, s:s, s?s}", "need", &need, "state",
+					     &state, "found", &found, "remedy", &remedy),
+				 0);
+		if (strcmp(need, rows[_i].need) == 0)
+			break;
+	}
+	ck_assert_uint_lt(i, json_array_size(all));
+	ck_assert_str_eq(state, rows[_i].state);
+	ck_assert_msg(strstr(found, rows[_i].found) != NULL, "%s", found);
+	ck_assert_msg(rows[_i].remedy ? remedy && strstr(remedy, rows[_i].remedy) : !remedy, "%s",
+		      remedy);
+	json_decref(all);
+}
+END_TEST
+
 /* ---- The watched function ------------------------------------------------------ */
 
 #define FUNCTION ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)
@@ -474,6 +550,7 @@ int main(void)
 	tcase_add_test(all, a_program_is_an_executable_file_in_path);
 	tcase_add_loop_test(all, a_buffer_is_as_large_as_perf_may_lock, 0, COUNT_OF(buffers));
 	tcase_add_loop_test(all, an_obstacle_is_named_before_the_recording, 0, COUNT_OF(obstacles));
+	tcase_add_loop_test(all, a_need_has_its_state_and_remedy, 0, COUNT_OF(rows));
 	tcase_add_loop_test(all, a_small_buffer_is_a_warning, 0, 2);
 	tcase_add_loop_test(all, a_watched_function_is_one_of_the_symbol_table, 0, COUNT_OF(finds));
 	tcase_add_loop_test(all, the_status_is_that_of_the_command, 0, COUNT_OF(runs));
