@@ -10,6 +10,7 @@
 #include "src/options/options.h"
 #include "src/pipeline/recording.h"
 #include "src/resolve/location.h"
+#include "symbols/names/jit_dump.h"
 
 struct packer {
 	struct format_output output;            /* first */
@@ -19,6 +20,7 @@ struct packer {
 	struct pair_table pages;   /* code outside of functions: index of the file, page in it */
 	struct pair_table masks;   /* numbers of masked names, by their ids */
 	bool mask, kernel;         /* kernel: its code ran */
+	bool made;                 /* code ran that is in no file, or in a jitdump */
 	uint64_t begin, end;       /* ns: the chosen time */
 };
 
@@ -30,6 +32,9 @@ static void note_code(struct packer *pack, const struct address_space *space,
 	const struct mapping *mapping = address_space_borrow_mapping(space, at->ip);
 
 	pack->kernel |= ip_is_kernel(at->ip);
+	pack->made |= mapping && (starts_with(mapping->file->path, PERF_MMAP_PRIVATE) ||
+				  dso_find_shape(mapping->file->path) == DSO_SHAPE_NO_FILE ||
+				  jit_dump_is_path(mapping->file->path));
 	if (at->symbol) {
 		pair_table_find_pointer(&pack->symbols, at->symbol);
 		pair_table_find_pointer(&pack->symbols, symbol_function(at->symbol));
@@ -229,7 +234,7 @@ static void keep(struct elf_output *elf, uint64_t offset, uint64_t size)
 static void put_name(struct packer *pack, const struct symbol *symbol, FILE *out)
 {
 	bool stub = symbol->kind == SYMBOL_PLT;
-	const char *text = stub ? symbol->name->text : symbol->linkage->text;
+	const char *text = symbol->linkage->text;
 	const char *whole = symbol_function(symbol)->linkage->text;
 	size_t length = stub ? strcspn(text, "@") : strlen(starts_with(text, whole) ? whole : text);
 	char masked[MASK_SIZE], *base = alloc_text("%.*s", (int)length, text);
@@ -273,6 +278,8 @@ static bool make_sections(const struct packer *pack, struct elf_output *elf)
 	Elf64_Shdr *sections = (Elf64_Shdr *)(elf->image + header->e_shoff), *own[2] = { 0 };
 	struct elf_section it = { 0 };
 
+	/* Changed pages of a file replace pages that it has (src/resolve/jit_dumps.c). */
+	elf->end = pack->made ? elf->file->size : elf->end;
 	keep(elf, 0, sizeof(Elf64_Ehdr));
 	keep(elf, header->e_phoff, header->e_phnum * sizeof(Elf64_Phdr));
 	keep(elf, header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr));
@@ -281,7 +288,8 @@ static bool make_sections(const struct packer *pack, struct elf_output *elf)
 
 		if (strcmp(it.name, ".shstrtab") == 0 || starts_with(it.name, ".eh_frame") ||
 		    strcmp(it.name, ".gcc_except_table") == 0 ||
-		    (!pack->mask && (starts_with(it.name, ".note") || strstr(it.name, "debug_")))) {
+		    (!pack->mask && (starts_with(it.name, ".note") || strstr(it.name, "debug_") ||
+				     strcmp(it.name, ".gnu_debugaltlink") == 0))) {
 			keep(elf, it.header.sh_offset, it.header.sh_size);
 			continue;
 		}
@@ -350,6 +358,64 @@ static bool put_elf(struct packer *pack, const struct dso *dso, FILE *out)
 	return made;
 }
 
+static void put_file(const char *path, const char *suffix, const void *bytes, uint64_t size,
+		     FILE *out)
+{
+	fprintf(out, "%s%s%c", path, suffix, 0);
+	fwrite(&size, sizeof(size), 1, out);
+	fwrite(bytes, 1, size, out);
+}
+
+/* Put the names of a JIT compiler, as its perf map. */
+static void put_map(const struct dso *dso, FILE *out)
+{
+	const struct named_range *range = dso->map.ranges;
+	char *text;
+	FILE *map = OPEN_TEXT(text);
+
+	for (size_t i = 0; i < dso->map.count; i++, range++)
+		fprintf(map, "%" PRIx64 " %" PRIx64 " %.*s\n", range->begin,
+			range->end - range->begin, (int)range->length, range->name);
+	alloc_close_text(map, &text);
+	put_file(base_name(dso->path), "", text, strlen(text), out);
+	free(text);
+}
+
+/* Put the files of a dso: whole, unless it is an ELF file of 64 bits with sections. */
+static void put_dso(struct packer *pack, struct dso *dso, FILE *out)
+{
+	bool elf = dso->state == DSO_FOUND && dso->elf.elf;
+
+	if (elf && put_elf(pack, dso, out)) {
+		if (!pack->mask)
+			dso_find_lines(dso);
+	} else if (pack->mask) {
+		error_set(&pack->output.err, ERROR_UNSUPPORTED,
+			  "cannot mask %s, which is %s; leave out --mask", dso->path,
+			  elf ? "a file of 32 bits or without sections" : "code made at run time");
+	} else if (dso->elf.bytes) {
+		put_file(dso->path, "", dso->elf.bytes, dso->elf.size, out);
+	} else {
+		put_map(dso, out);
+	}
+	if (elf && !pack->mask && dso->debug.bytes)
+		put_file(dso->path, DSO_PACKED_DEBUG, dso->debug.bytes, dso->debug.size, out);
+	if (elf && !pack->mask && dso->shared.bytes)
+		put_file(dso->path, DSO_PACKED_SHARED, dso->shared.bytes, dso->shared.size, out);
+}
+
+/* Returns whether the trace needs a dso: the saved code and jitdumps are one for all processes. */
+static bool is_needed(const struct packer *pack, const struct dso *dso)
+{
+	bool core = strcmp(dso->path, DSO_SAVED_CODE) == 0;
+
+	if (core || jit_dump_is_path(dso->path))
+		return pack->made && dso->elf.bytes &&
+		       (core || dso->file != pack->recording->store->options.core);
+	return dso->used && dso_find_shape(dso->path) != DSO_SHAPE_VSYSCALL &&
+	       (dso->elf.bytes ? !dso->changed : dso->map.count != 0);
+}
+
 static void put_files(struct packer *pack)
 {
 	size_t size = 0;
@@ -357,12 +423,8 @@ static void put_files(struct packer *pack)
 	FILE *out = ALLOC_CHECKED(open_memstream(&text, &size));
 
 	for (struct dso *dso = pack->recording->store->dsos; dso; dso = dso->hh.next)
-		if (dso->used && (dso->elf.bytes || dso->map.count) &&
-		    (dso->state != DSO_FOUND || !put_elf(pack, dso, out)))
-			error_set(&pack->output.err, ERROR_UNSUPPORTED,
-				  "cannot pack the code of %s: it is in no 64-bit ELF file with "
-				  "sections",
-				  dso->path);
+		if (is_needed(pack, dso))
+			put_dso(pack, dso, out);
 	alloc_close_text(out, &text);
 	put_header(pack, PERF_USER_PACKED, 8);
 	put(pack, &(uint64_t){ size }, 8);

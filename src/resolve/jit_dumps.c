@@ -282,7 +282,7 @@ static bool open_core(const struct perf_file *file, struct dso_store *store, str
 	if (!dso->elf.bytes)
 		return false;
 	core_file_read(dso->elf.bytes, dso->elf.size, &core);
-	if (!core.recording || store->options.core_given || file->folder ||
+	if (!core.recording || store->options.core_given || file->folder || !dso->file ||
 	    core.recording == file->mappings[0].size) {
 		dso_store_use_core(store, &core);
 		return true;
@@ -323,7 +323,8 @@ static void read_core(struct jit_dumps *dumps, const struct perf_file *file,
 	saved.uses = alloc_zeroed(saved.count, sizeof(*saved.uses));
 	for_each_mapped(dumps, &saved, file, NULL);
 	for_each_mapped(dumps, &saved, file, store);
-	if (!saved.used && !saved.fits && store->core.recording != file->mappings[0].size)
+	if (dso->file && !saved.used && !saved.fits &&
+	    store->core.recording != file->mappings[0].size)
 		diag_warn(diag, "core-unused",
 			  "%s has no code of the recording; is it an ELF core of its process?",
 			  dso->file);

@@ -41,7 +41,7 @@ static void open_shared(struct dso *dso, const struct elf_file *file)
 	struct cursor c = cursor_over(link.bytes, link.size);
 	const char *name = cursor_text(&c);
 
-	if (name && cursor_left(&c))
+	if (name && cursor_left(&c) && !dso_unpack_beside(dso, DSO_PACKED_SHARED, &dso->shared))
 		debug_file_open_shared(&request, path, name, c.at, cursor_left(&c), &dso->shared);
 }
 
@@ -51,8 +51,7 @@ static void open_cache(struct dso *dso, struct line_cache *cache, const char *co
 		line_cache_open(cache, &dso->elf, dso->with_lines, &dso->shared, contents);
 }
 
-/* Find the files with debug information, and its cache. */
-static void find_lines(struct dso *dso)
+void dso_find_lines(struct dso *dso)
 {
 	const struct elf_file *file = &dso->elf;
 
@@ -72,7 +71,7 @@ static void find_lines(struct dso *dso)
 
 void dso_begin_lines(struct dso *dso)
 {
-	find_lines(dso);
+	dso_find_lines(dso);
 	if (dso->with_lines && !dso->lines_loaded && !dso->cache.count &&
 	    line_table_is_in(dso->with_lines) && !dwarf_guard_is_bomb(dso->with_lines))
 		debug_sections_begin(&dso->lines.own.sections, dso->with_lines, false,
@@ -82,7 +81,7 @@ void dso_begin_lines(struct dso *dso)
 static void ask_lines(struct dso *dso)
 {
 	dso->lines_asked = true;
-	find_lines(dso);
+	dso_find_lines(dso);
 }
 
 /* Read the debug information at the first lookup that the cache cannot answer. */

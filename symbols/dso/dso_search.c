@@ -233,23 +233,40 @@ static void search_vdso(struct dso *dso)
 /* Files of a packed recording that a search looks at: hostile ones have any number. */
 #define PACKED_MOST 4096
 
+uint8_t *dso_unpack(const struct dso_store *store, const char *path, size_t *size)
+{
+	const struct byte_view *packed = &store->options.packed;
+	struct cursor c = cursor_over(packed->bytes, packed->size);
+	const char *name;
+	const uint8_t *bytes;
+	size_t count = 0;
+
+	do {
+		name = cursor_text(&c);
+		*size = cursor_u64(&c);
+		bytes = cursor_take(&c, *size);
+	} while (!c.short_ && strcmp(name, path) != 0 && ++count < PACKED_MOST);
+	return c.short_ || !*size || count == PACKED_MOST
+		       ? NULL
+		       : memcpy(alloc_zeroed(*size + 1, 1), bytes, *size);
+}
+
 /* Use the file in a packed recording. */
 static bool search_packed(struct dso *dso)
 {
-	const struct byte_view *packed = &dso->store->options.packed;
-	struct cursor c = cursor_over(packed->bytes, packed->size);
+	size_t size;
+	uint8_t *bytes = dso_unpack(dso->store, dso->path, &size);
 	struct elf_file elf;
-	const char *path;
-	const uint8_t *bytes;
-	size_t size, count = 0;
 
-	do {
-		path = cursor_text(&c);
-		size = cursor_u64(&c);
-		bytes = cursor_take(&c, size);
-	} while (!c.short_ && strcmp(path, dso->path) != 0 && ++count < PACKED_MOST);
-	if (c.short_ || !size || count == PACKED_MOST ||
-	    elf_file_open_bytes(&elf, memcpy(alloc_zeroed(size, 1), bytes, size), size, NULL) < 0 ||
+	if (!bytes)
+		return false;
+	if (strcmp(dso->path, DSO_SAVED_CODE) == 0 || jit_dump_is_path(dso->path) ||
+	    size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
+		dso->elf = (struct elf_file){ .bytes = bytes, .size = size };
+		dso->state = jit_dump_is_path(dso->path) ? DSO_FOUND : DSO_NOT_A_FILE;
+		return true;
+	}
+	if (elf_file_open_bytes(&elf, bytes, size, NULL) < 0 ||
 	    !use_file(dso, &elf, dso->path, false))
 		return false;
 	dso->file = NULL; /* the bytes are in memory only */

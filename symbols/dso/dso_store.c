@@ -363,7 +363,8 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 	const struct core_copy *copy = options->perf_map_dir ? NULL : find_copy(store, pid, NULL);
 	struct stat status;
 	struct dso *dso;
-	size_t small;
+	size_t small = 0;
+	uint8_t *text;
 	bool new;
 	HOLD_LOCK(&store->lock);
 
@@ -373,8 +374,13 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 				       : "",
 		 options->perf_map_dir ? "" : "/tmp", pid);
 	dso = borrow_dso(store, changed ? key : path, strlen(changed ? key : path), &new);
-	if (new &&copy) {
-		name_ranges_parse_perf(&dso->map, (char *)copy_bytes(copy), copy->bytes.size);
+	text = new ? dso_unpack(store, base_name(path), &small) : NULL;
+	if (new && !text && copy) {
+		text = copy_bytes(copy);
+		small = copy->bytes.size;
+	}
+	if (text) {
+		name_ranges_parse_perf(&dso->map, (char *)text, small);
 		dso_set_named(dso);
 	} else if (new && (!symfs || path_in_root_resolve(symfs, path)) &&
 		   stat(path, &status) == 0) {
@@ -383,7 +389,6 @@ struct dso *dso_store_borrow_jit(struct dso_store *store, int32_t pid, bool chan
 		if (!dso->known && name_ranges_read_perf(&dso->map, path))
 			dso_set_named(dso);
 	}
-	small = copy ? copy->bytes.size : 0;
 	return settle(dso, new && !dso->elf.identity.inode ? small : SIZE_MAX);
 }
 

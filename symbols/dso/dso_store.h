@@ -430,6 +430,12 @@ struct dso *dso_find_member(struct dso *dso, uint64_t *file_offset);
 /* Find the file of a new dso by its path and build id; sets its state and file. */
 void dso_search(struct dso *dso);
 
+/* Returns a file of a packed recording and a NUL after it, owned by the caller; NULL: none. */
+uint8_t *dso_unpack(const struct dso_store *store, const char *path, size_t *size);
+
+/* Open the file of a packed recording whose path is the dso's with a suffix. */
+bool dso_unpack_beside(const struct dso *dso, const char *suffix, struct elf_file *file);
+
 /*
  * Returns the starts of functions without a symbol, read at the first call; NULL if the options
  * merge unnamed code into one symbol for each file.
@@ -447,6 +453,9 @@ void dso_set_named(struct dso *dso);
 
 /* Returns a request for files with the tables that the dso's own file lacks. */
 struct debug_request dso_debug_request(const struct dso *dso);
+
+/* Find the files with source lines of the dso: its own, or the debug file; and that of dwz(1). */
+void dso_find_lines(struct dso *dso);
 
 /* Let workers unpack the dso's debug information. */
 void dso_begin_lines(struct dso *dso);

@@ -9,6 +9,16 @@ struct debug_request dso_debug_request(const struct dso *dso)
 	return (struct debug_request){ &dso->store->options.find, &dso->elf, dso->path, dso->file };
 }
 
+bool dso_unpack_beside(const struct dso *dso, const char *suffix, struct elf_file *file)
+{
+	char *path = alloc_text("%s%s", dso->path, suffix);
+	size_t size;
+	uint8_t *bytes = dso_unpack(dso->store, path, &size);
+
+	free(path);
+	return bytes && elf_file_open_bytes(file, bytes, size, NULL) == 0;
+}
+
 void dso_load_debug_file(struct dso *dso)
 {
 	struct debug_request request = dso_debug_request(dso);
@@ -17,7 +27,8 @@ void dso_load_debug_file(struct dso *dso)
 	if (dso->debug_loaded)
 		return;
 	dso->debug_loaded = true;
-	if (debug_file_open(&request, &dso->debug, path))
+	if (!dso_unpack_beside(dso, DSO_PACKED_DEBUG, &dso->debug) &&
+	    debug_file_open(&request, &dso->debug, path))
 		dso->debug_path = dso_keep_text(dso->store, path);
 }
 
@@ -163,6 +174,7 @@ static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index)
 	const struct symbol_entry *entry;
 	const char *linkage, *shown;
 	struct symbol *symbol;
+	char *bare = NULL;
 	uint32_t function;
 	uint8_t kind;
 	bool stub;
@@ -178,9 +190,15 @@ static const struct symbol *symbol_of_entry(struct dso *dso, uint32_t index)
 	symbol = add_symbol(dso, index, entry->begin, entry->end);
 	linkage = linkage_of(dso, index);
 	stub = entry->kind == SYMBOL_PLT && linkage != plt_header;
+	/* A packed file has the stub's own name. */
+	if (dso->store->options.packed.size && ends_with(linkage, "@plt")) {
+		linkage = bare = alloc_text("%.*s", (int)strlen(linkage) - 4, linkage);
+		stub = true;
+	}
 	symbol->linkage = make_name(dso, linkage, stub);
 	shown = dso_demangle(dso, linkage);
 	symbol->name = shown ? make_name(dso, shown, stub) : symbol->linkage;
+	free(bare);
 	symbol->kind = kind;
 	symbol->binding = entry->binding;
 	symbol->has_traps = dso_borrow_traps(dso) != NULL;

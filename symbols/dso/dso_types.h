@@ -12,6 +12,10 @@
 /* Path prefix of code that may not have been there yet; it makes a separate dso. */
 #define DSO_CHANGED "//changed"
 
+/* Suffixes of a file's path: in a packed recording, its debug file, and that of dwz(1). */
+#define DSO_PACKED_DEBUG  "//debug"
+#define DSO_PACKED_SHARED "//shared"
+
 /* How code without a symbol is shown. */
 enum unnamed_style {
 	UNNAMED_DEFAULT = 0, /* the store: functions; options: as the output needs it */

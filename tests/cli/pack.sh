@@ -56,6 +56,80 @@ unnamed() {
 }
 command -v strip >/dev/null && tap_check "functions without names are still without names" unnamed
 
+refused() { # STATUS WORDS COMMAND...
+	wanted_status=$1 words=$2
+	shift 2
+	"$@" >out 2>&1
+	status=$?
+	cat out
+	[ $status -eq "$wanted_status" ] && [ "$(wc -l <out)" -eq 1 ] && grep -qF "$words" out
+}
+
+# Code that is in no ELF file of 64 bits with sections: byte by byte, and never masked.
+whole() { # WORDS INPUT OPTIONS...
+	words=$1 input=$2
+	shift 2
+	"$program" pack -q "$@" -o packed "$input" 2>messages
+	[ $? -ne 1 ] || { cat messages; return 1; }
+	for how in --args=loc --args=line; do
+		"$program" -q --no-warn --no-cache $how "$@" -o wanted.ftf "$input"
+		"$program" -q --no-warn --no-cache $how --symfs=none -o got.ftf packed
+		cmp wanted.ftf got.ftf || return 1
+	done
+	"$program" -q --no-warn --symfs=none -f slices packed | grep -q "$words" &&
+		refused 1 "cannot mask" "$program" pack -q --no-warn --mask "$@" "$input" -o masked
+}
+record jitdump --as-is -- "$programs/jitdump" "$work"
+tap_check "code and names of a jitdump are packed" whole " jit_outer loc=made.js:7" jitdump
+mkdir -p dumps maps
+record saved --code --as-is -- "$programs/jitdump" "$work/dumps" both
+tap_check "with saved code beside it" whole ' jit_outer' saved
+record patched --code -- "$programs/patched"
+tap_check "changed code of a file is packed" whole ' hook' patched
+record anonymous --code -- "$programs/jit"
+pid=$("$program" -q --no-warn -f slices anonymous | sed 's|/.*||;q')
+page=$("$program" -q --no-warn -f branches anonymous | sed -n 's/.* call  *[0-9a-f]* main+0x[0-9a-f]* => *\([0-9a-f]*\) \[anon\].*/\1/p' | head -n 1)
+printf '%s 4 jit code (second)\n' "$page" >"maps/perf-$pid.map"
+tap_check "saved code has the names of a perf map" whole ' jit code (second)' anonymous --perf-map-dir=maps
+if command -v python3 >/dev/null; then
+	python3 - "$programs/static/recursion" <<'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[40:48] = bytes(8) # e_shoff; e_shnum, e_shstrndx
+data[60:64] = bytes(4)
+open("sectionless", "wb").write(data)
+END
+	chmod +x sectionless
+	record bare -- ./sectionless
+	tap_check "a file without sections is packed" whole ' \[sectionless\]\| sectionless+0x' bare
+fi
+bits32=$top_srcdir/../shared/more/xdc-avscript
+if [ -e "$bits32" ]; then
+	tap_check "32-bit code is packed" whole image "$bits32/recording" --symfs="$bits32/symfs"
+else
+	tap_skip "32-bit code is packed" "no $bits32"
+fi
+
+# Source lines of a debug file, which the packed file has.
+record_debug() {
+	objcopy --only-keep-debug "$programs/static/recursion" lines.debug && objcopy --strip-all --add-gnu-debuglink=lines.debug "$programs/static/recursion" apart &&
+		record lines -- ./apart
+}
+debug_file() {
+	record_debug && all_the_same lines && "$program" -q --no-warn --symfs=none -f slices packed | grep -q " loc=[^ ]*recursion\.c:[0-9]"
+}
+if command -v objcopy >/dev/null; then
+	tap_check "a separate debug file is packed" debug_file
+else
+	tap_skip "a separate debug file is packed" "no objcopy"
+fi
+# std::...@plt
+stubs() {
+	"$program" pack -q except -o packed && "$program" -q --no-warn --names=none -f branches except >wanted && "$program" -q --no-warn --names=none -f branches --symfs=none packed >got &&
+		grep -q ' _Z[^ ]*@plt' wanted && cmp wanted got
+}
+tap_check "stubs have their mangled names" stubs
+
 # Two times of calls in the middle, and the thread of the last one.
 cut -d' ' -f3 wanted | sort >times
 from=$(sed -n "$(($(wc -l <times) / 3))p" times) to=$(sed -n "$(($(wc -l <times) / 2))p" times)
@@ -131,14 +205,6 @@ masked() {
 }
 command -v strings >/dev/null && tap_check "--mask keeps times and nesting, and no name or path" masked
 
-refused() { # STATUS WORDS COMMAND...
-	wanted_status=$1 words=$2
-	shift 2
-	"$@" >out 2>&1
-	status=$?
-	cat out
-	[ $status -eq "$wanted_status" ] && [ "$(wc -l <out)" -eq 1 ] && grep -qF "$words" out
-}
 cp threads input
 tap_check "an output over the input is refused" refused 1 input "$program" pack -q input -o input
 tap_check "the input is whole" cmp threads input
