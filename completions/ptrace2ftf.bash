@@ -6,7 +6,7 @@
 __ptrace2ftf_options() {
 	local command=${COMP_WORDS[1]}
 
-	[[ " open record list diff annotate why pack " == *" $command "* ]] || command=
+	[[ " open record list diff annotate why pack watch " == *" $command "* ]] || command=
 	"$1" ${command:+"$command"} --help=all 2>/dev/null | sed -nE '/^ {2,8}-/{
 		s/^ +//; s/  .*//
 		s/^(-.), --([a-z0-9-]+)(\[?=?)(.*)$/\1\3\4\n--\2\3\4/
@@ -37,15 +37,15 @@ __ptrace2ftf_functions() {
 
 _ptrace2ftf() {
 	local program=$1 word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-	local option='' kind='' files=-f at name commands="open record list diff annotate why pack clock-sync help"
+	local option='' kind='' files=-f at name commands="open record list diff annotate why pack watch clock-sync help"
 
 	COMPREPLY=()
 	if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD == 2)); then
 		mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
 		return
 	fi
-	# `record` has another command's line after "--".
-	if [[ ${COMP_WORDS[1]} == record ]]; then
+	# `record` and `watch` have another command's line after "--".
+	if [[ ${COMP_WORDS[1]} == record || ${COMP_WORDS[1]} == watch ]]; then
 		files=-cf
 		for ((at = 2; at < COMP_CWORD - 1; at++)); do
 			[[ ${COMP_WORDS[at]} == -- ]] || continue

@@ -21,11 +21,11 @@ end
 # Whether the line has this command; '' is none.
 function __ptrace2ftf_has --argument-names command
     set --local words (commandline -opc) ''
-    contains -- "$words[2]" open record list diff annotate why pack help; or set words[2] ''
+    contains -- "$words[2]" open record list diff annotate why pack watch help; or set words[2] ''
     test "$words[2]" = "$command"
 end
 
-for command in '' open record list diff annotate why pack
+for command in '' open record list diff annotate why pack watch
     set --local options --command ptrace2ftf --condition "__ptrace2ftf_has '$command'"
     for line in (ptrace2ftf (string split --no-empty ' ' -- $command) --help=all 2>/dev/null | sed -nE '/^ {2,8}-/{ s/^ +//; s/  .*//; p }')
         set --local short (string match --regex --groups-only '^-(.), ' -- $line)
@@ -49,7 +49,7 @@ for command in '' open record list diff annotate why pack
     end
 end
 # A command is the first word; `record` has another one's line after it.
-set --local commands 'open record list diff annotate why pack clock-sync help'
+set --local commands 'open record list diff annotate why pack watch clock-sync help'
 complete --command ptrace2ftf --condition 'test (count (commandline -opc)) -eq 1' --arguments $commands
 complete --command ptrace2ftf --condition '__ptrace2ftf_has help; and test (count (commandline -opc)) -eq 2' --no-files --arguments $commands
 complete --command ptrace2ftf --condition '__ptrace2ftf_has record' --arguments '(__fish_complete_subcommand --fcs-skip=2 -p -o -f)'

@@ -200,7 +200,7 @@ static int run_command(enum command command, int argc, char **argv)
 	struct options options;
 
 	command_line_parse(&options, command, argc, argv);
-	if (command != COMMAND_RECORD || record_run(&options, &recorded))
+	if (options.command != COMMAND_RECORD || record_run(&options, &recorded))
 		status = convert_inputs(&options);
 	if (recorded && (status == EXIT_WHOLE || status == EXIT_WITH_GAPS))
 		status = recorded;

@@ -64,7 +64,7 @@ static void print_help(const struct options *options, const struct option_spec *
 {
 	if (*text && strcmp(text, "all") != 0)
 		usage_error("unknown --%s '%s'; choose from all", spec->name, text);
-	help_print(options->command, *text != 0);
+	help_print(options->watching ? COMMAND_WATCH : options->command, *text != 0);
 	exit((int)command_line_printed());
 }
 
@@ -497,7 +497,10 @@ static void parse(struct options *options, enum command command, char side, int 
 	int first = command == COMMAND_CONVERT ? 1 : 2;
 	const char *words;
 
-	*options = (struct options){ .command = command,
+	bool watching = command == COMMAND_WATCH;
+
+	*options = (struct options){ .command = watching ? COMMAND_RECORD : command,
+				     .watching = watching,
 				     .open = command == COMMAND_OPEN,
 				     .jobs = 1,
 				     .names = DEMANGLE_PERF,

@@ -70,6 +70,14 @@ const struct command_spec command_specs[COMMANDS] = {
 		"ptrace2ftf reads the file on any machine, as a recording.",
 		READING | GROUP(OUTPUT) | GROUP(DECODING) | GROUP(GENERAL),
 	},
+	[COMMAND_WATCH] = {
+		"watch", "-p PID", "Record slow calls of a process, with their causes",
+		"--slow='F>T' says which: calls of F that take longer than T.  It ends at Ctrl-C; "
+		"every hour and at the end, it prints the causes that the recordings share.",
+		CONVERSION | GROUP(RECORDING) | GROUP(GENERAL),
+		"snapshots", "Keep N recordings in -o DIR/ (default: forever, in incidents/); at most M a "
+		"minute (6)",
+	},
 	[COMMAND_CLOCK_SYNC] = {
 		"clock-sync", "", "Print this machine's clocks, for --clock-sync", "", 0,
 	},
@@ -92,6 +100,8 @@ bool command_takes(enum command command, const struct option_spec *option)
 
 	if (command == COMMAND_PACK && !option->only) /* it selects as `list` does */
 		bit |= 1U << COMMAND_LIST;
+	if (command == COMMAND_WATCH)
+		bit |= 1U << COMMAND_RECORD;
 	if (option->only)
 		return (option->only & bit) != 0;
 	return command_specs[command].groups >> option->group & 1 && !(option->flags & bit);

@@ -238,6 +238,8 @@ static void refuse_record(const struct options *options, bool batch)
 	REFUSE_IF(
 		!options->program && !attach && !options->all_cpus,
 		"nothing to record; name a program after --, or processes with -p, or -a for all");
+	REFUSE_IF(options->watching && !options->watched.function,
+		  "watch needs --slow='F>T': a function and a bound");
 	REFUSE_IF(options->start_at && !one_process, "--start-at needs a program, or one process");
 	REFUSE_IF((options->snapshot_at || options->watched.function) && !one_process,
 		  "%s needs a program, or one process",
@@ -332,7 +334,7 @@ static void choose_slow(struct options *options)
 	bool slow = options->slow.has_bound, wanted = most || (slow && !options->format);
 
 	if (options->watched.function) {
-		options->snapshots = options->snapshots ?: 1;
+		options->snapshots = options->snapshots ?: options->watching ? UINT_MAX : 1;
 		options->slow.context *= has_option(options, "context");
 	}
 	if (options->snapshots && !options->output && !options->output_pattern)

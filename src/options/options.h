@@ -28,6 +28,7 @@ enum command {
 	COMMAND_ANNOTATE,
 	COMMAND_WHY,
 	COMMAND_PACK,
+	COMMAND_WATCH, /* parsed as COMMAND_RECORD with `watching` */
 	COMMAND_CLOCK_SYNC,
 	COMMAND_HELP,
 	COMMANDS
@@ -103,7 +104,8 @@ struct options {
 	unsigned per_minute; /* of these, at most; 0: the default */
 	uint64_t snapshot;   /* bytes of trace to keep; 0: all */
 	bool all_cpus, dry_run, check;
-	bool no_code; /* do not save generated code */
+	bool no_code;  /* do not save generated code */
+	bool watching; /* `ptrace2ftf watch`: --snapshots=forever is the default */
 	/* Stacks and symbols */
 	enum stack_machine stacks;
 	bool fibers;                  /* a track for each stack */

@@ -29,6 +29,10 @@ usage() {
 	for text in 0 forever,0 forever2 2,, -1 2,x ''; do
 		says 64 "invalid --snapshots" --slow='f>1ms' --snapshots="$text" -- ./prog || return 1
 	done
+	"$program" watch --dry-run --slow='f>1ms' -p 12 >watched && "$program" record --dry-run --slow='f>1ms' --snapshots=forever -p 12 | sed 's/ptrace2ftf-[0-9]*/N/' >recorded &&
+		sed 's/ptrace2ftf-[0-9]*/N/' watched | cmp - recorded || return 1
+	"$program" watch -p 12 2>messages
+	[ $? -eq 64 ] && grep -q "watch needs --slow='F>T'" messages && "$program" watch --help | grep -q "default: forever" && "$program" help watch | grep -q '^Usage: ptrace2ftf watch' || { cat messages; return 1; }
 	says 64 "needs a program, or one process" --slow='f>1ms' -p 1,2 &&
 		says 64 "--slow='>T' needs --between" --slow='>1ms' -- ./prog &&
 		says 64 "cannot combine --slow='F>T' and --snapshot-at" --slow='f>1ms' --start-at=g -- ./prog &&
@@ -242,6 +246,17 @@ interrupted() {
 	clean
 }
 tap_check "until Ctrl-C" interrupted
+watches() {
+	rm -rf incidents
+	"$slowly" 100000000 100 >truth &
+	made=$!
+	on timeout --preserve-status -s INT 6 "$program" watch --slow='request>20us' --snapshots=forever,100000 --context=100000s -p "$made"
+	kill $made
+	eval "$(numbers)"
+	[ $status -eq 0 ] && [ "$recorded" -gt 1 ] && [ "$(wc -l <incidents/incidents.log)" -eq "$recorded" ] && grep -q "^$recorded recordings$" out || { echo "status $status"; cat out messages; return 1; }
+	clean
+}
+tap_check "\`watch\` keeps recordings until then" watches
 
 prevented() {
 	rm -f words
