@@ -72,7 +72,7 @@ const struct command_spec command_specs[COMMANDS] = {
 	},
 	[COMMAND_WATCH] = {
 		"watch", "-p PID", "Record slow calls of a process, with their causes",
-		"--slow='F>T' says which: calls of F that take longer than T.  It ends at Ctrl-C; "
+		"--slow='F>T' says which: calls of F that take longer than T.  Ctrl-C ends it; "
 		"every hour and at the end, it prints the causes that the recordings share.",
 		CONVERSION | GROUP(RECORDING) | GROUP(GENERAL),
 		"snapshots", "Keep N recordings in -o DIR/ (default: forever, in incidents/); at most M a "
