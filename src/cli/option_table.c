@@ -258,7 +258,7 @@ const struct option_spec option_specs[] = {
 	  .help = "Exit with 0 instead of 2 after gaps or warnings" },
 	{ "quiet", 'q', NULL, GROUP_GENERAL, OPTION_FLAG, FIELD(quiet), NEUTRAL | COMMON,
 	  .help = "Print errors only" },
-	{ "verbose", 'v', NULL, GROUP_GENERAL, OPTION_REPEATED, FIELD(verbose), NEUTRAL | COMMON,
+	{ "verbose", 'v', NULL, GROUP_GENERAL, OPTION_REPEATED, FIELD(verbose), NEUTRAL,
 	  .help = "Print more; the time of each phase, the bytes of each buffer by outcome, and the symbols found for each file of code; twice: also all threads, unused files, and how the recording was made" },
 	{ "color", 0, "WHEN", GROUP_GENERAL, OPTION_CHOICE, FIELD(color), NEUTRAL | SETTING,
 	  .help = "Colour errors and warnings: auto (default), on a terminal, unless NO_COLOR is set; "
