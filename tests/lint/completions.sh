@@ -27,7 +27,7 @@ same() { # FILE COMMAND...
 # In place of files.
 offers_commands() { # COMMAND...: completes after `help`
 	"$@" >got
-	[ "$(sort -u got | tr '\n' ' ')" = "annotate clock-sync diff help list open pack record why " ] && return 0
+	[ "$(sort -u got | tr '\n' ' ')" = "annotate clock-sync diff help list open pack record watch why " ] && return 0
 	cat got
 	return 1
 }
