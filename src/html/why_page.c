@@ -92,6 +92,14 @@ static void print_verdict(const struct why_output *why, FILE *out)
 	free(verdict);
 	if (!why->count || !answer->count) {
 		fputs("</p>\n", out);
+		if (why->most.calls) {
+			char *most = why_most_text(why);
+
+			fputs("<p>", out);
+			html_text_print(most, strlen(most), out);
+			fputs(".</p>\n", out);
+			free(most);
+		}
 		return;
 	}
 	for (size_t i = 0; i < answer->count; i++)

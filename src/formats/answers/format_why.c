@@ -550,6 +550,33 @@ static void print_stop(const struct why_output *why, FILE *out)
 	putc('\n', out);
 }
 
+char *why_most_text(const struct why_output *why)
+{
+	const struct slow_answer *most = &why->most;
+	char *text;
+	FILE *out = OPEN_TEXT(text);
+
+	escaped_printf(
+		out,
+		"most time is in %s: %.0f %% of the time outside system calls; calls: %" PRIu64
+		"; a usual one takes %s",
+		short_name(slow_name(most, most->function)->text).text,
+		100 * (double)most->ran / (double)most->all_ran, most->all,
+		extra_text(false, most->usual.extra).text);
+	for (size_t i = 1; i < most->usual.line_count; i++) {
+		const struct cause_line *line = &most->usual.lines[i];
+		uint32_t function = most->info[line->first].function;
+
+		if (!line->remainder &&
+		    (line->depth == 1 || slow_symbol(most, function)->dso == most->of->symbol->dso))
+			escaped_printf(out, ", %.0f %% in %s",
+				       percent(most, &most->usual, line->extra),
+				       short_name(slow_name(most, function)->text).text);
+	}
+	alloc_close_text(out, &text);
+	return text;
+}
+
 /* Returns the answer, owned by the caller, in long lines. */
 static char *make_text(const struct why_output *why, const struct detail *detail)
 {
@@ -568,26 +595,10 @@ static char *make_text(const struct why_output *why, const struct detail *detail
 			why->options->slow.has_bound ? "a shorter --slow"
 						     : "a function with --symbol");
 	if (why->most.calls) {
-		/* Print in which function most of the time is, and of what a call consists. */
-		escaped_printf(out,
-			       "most time is in %s: %.0f %% of the time outside system calls; "
-			       "calls: %" PRIu64 "; a usual one takes %s",
-			       short_name(slow_name(&why->most, why->most.function)->text).text,
-			       100 * (double)why->most.ran / (double)why->most.all_ran,
-			       why->most.all, extra_text(false, why->most.usual.extra).text);
-		for (size_t i = 1; i < why->most.usual.line_count; i++) {
-			const struct cause_line *line = &why->most.usual.lines[i];
-			uint32_t function = why->most.info[line->first].function;
+		char *line = why_most_text(why);
 
-			if (!line->remainder &&
-			    (line->depth == 1 ||
-			     slow_symbol(&why->most, function)->dso == why->most.of->symbol->dso))
-				escaped_printf(
-					out, ", %.0f %% in %s",
-					percent(&why->most, &why->most.usual, line->extra),
-					short_name(slow_name(&why->most, function)->text).text);
-		}
-		putc('\n', out);
+		fprintf(out, "%s\n", line);
+		free(line);
 	}
 	fputs(why->count && !chosen ? "\n" : "", out);
 	print_stop(why, out);

@@ -44,6 +44,9 @@ char *why_cause_text(const struct slow_answer *answer, const struct slow_cluster
  */
 char *why_verdict_text(const struct slow_answer *answer);
 
+/* Returns in which function most of the time is, of `most`, owned by the caller. */
+char *why_most_text(const struct why_output *why);
+
 /* Returns whether a cluster is shown: the first one, and those with a part that counts. */
 bool why_shows(const struct slow_answer *answer, size_t number);
 

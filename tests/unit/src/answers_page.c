@@ -128,6 +128,26 @@ START_TEST(a_page_without_slow_calls_has_the_histogram)
 }
 END_TEST
 
+START_TEST(a_page_without_slow_calls_says_where_most_time_is)
+{
+	options.select.symbols.count = 0;
+	open_format(&format_why_page);
+	enter("main");
+	spend("[syscall: poll]", 1000000);
+	for (int i = 0; i < 100; i++) {
+		enter("p<1>");
+		now += 90;
+		spend("liba", 10);
+		leave();
+	}
+	leave();
+	finish_format(&format_why_page);
+	expect("No slow calls were found.</p>\n<p>most time is in p&lt;1&gt;: 100 % of the time outside "
+	       "system calls; calls: 100; a usual one takes 100ns, 10 % in liba.</p>\n");
+	close_format(&format_why_page);
+}
+END_TEST
+
 /* ---- Source ----------------------------------------------------------------- */
 
 static const struct name *source; /* of a, which begins at line 25; NULL: unknown */
@@ -190,6 +210,7 @@ void add_page_tests(TCase *all)
 	tcase_add_test(all, a_page_has_the_slowest_call_beside_a_usual_one);
 	tcase_add_test(all, a_page_says_that_a_cut_call_is_longer);
 	tcase_add_test(all, a_page_without_slow_calls_has_the_histogram);
+	tcase_add_test(all, a_page_without_slow_calls_says_where_most_time_is);
 	tcase_add_loop_test(all, a_page_has_the_source_of_the_cause, 0, 2);
 	tcase_add_loop_test(all, a_page_without_the_file_has_no_source, 0, 2);
 }
