@@ -67,6 +67,12 @@ tests_unit_decoder_packet_times_test_SOURCES = tests/unit/decoder/packet_times.c
 tests_unit_decoder_packet_times_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_decoder_packet_times_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/decoder/missing_code.test
+TESTS += tests/unit/decoder/missing_code.test
+tests_unit_decoder_missing_code_test_SOURCES = tests/unit/decoder/missing_code.c $(packet_text)
+tests_unit_decoder_missing_code_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_decoder_missing_code_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/decoder/schedule.test
 TESTS += tests/unit/decoder/schedule.test
 tests_unit_decoder_schedule_test_SOURCES = tests/unit/decoder/schedule.c

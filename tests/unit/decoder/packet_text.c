@@ -8,8 +8,9 @@ static const struct place {
 	char name;
 	uint64_t ip;
 } places[] = {
-	{ 'M', SAMPLE_MAIN }, { 'W', SAMPLE_WORK }, { 'L', SAMPLE_LEAF },  { 'C', SAMPLE_CIRCLE },
-	{ 'K', KERNEL },      { 'S', KERNEL_SYS },  { 'F', KERNEL_FAULT }, { 'X', 0x900000 },
+	{ 'M', SAMPLE_MAIN },   { 'W', SAMPLE_WORK }, { 'L', SAMPLE_LEAF },
+	{ 'C', SAMPLE_CIRCLE }, { 'K', KERNEL },      { 'S', KERNEL_SYS },
+	{ 'F', KERNEL_FAULT },  { 'X', 0x900000 },    { 'Y', 0x910000 },
 };
 
 #define PLACES (sizeof(places) / sizeof(places[0]))
@@ -238,6 +239,9 @@ static void put_event(FILE *out, const struct branch_event *event)
 		      : branch_is_passage(event)     ? "at"
 						     : kinds[event->kind],
 		      out);
+	if (event->flags & BRANCH_TRACE_ON)
+		fprintf(out, "%s%s", event->flags & BRANCH_INDIRECT ? "*" : "",
+			event->flags & BRANCH_DIRECT ? "=" : "");
 	fprintf(out, "%s%s%s", event->flags & BRANCH_ASYNC ? "!" : "",
 		event->flags & BRANCH_GUEST ? "g" : "", event->flags & BRANCH_IN_TX ? "~" : "");
 	if (event->flags & BRANCH_TRACE_ON)

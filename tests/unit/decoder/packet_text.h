@@ -3,14 +3,15 @@
  * Packets and events as text, for tables of tests. The code is the sample's, at places:
  *
  *	M: call W; call W; syscall    W: call L; jne W; ret    L: ret    C: jmp C
- *	kernel: K: call S; sysret     S: ret                   F: nop; iret    X: no code
+ *	kernel: K: call S; sysret     S: ret                   F: nop; iret    X, Y: no code
  *
  * Packets: name, or name:place. "host" and "guest" are PIPs; "begin", "commit" and "abort" are
  * MODE.TSXs; "in" and "out" are PSBs with one; "half" is a PSB without its PSBEND, which is "end";
  * "bad" is bytes of no packet.
  *
  * Events: kind:from>to, at:place (code without a branch begins there), on:place, off:place, gap's
- * reason:place. ! not caused by the code, g a guest runs, ~ in a transaction.
+ * reason:place. ! not caused by the code, g a guest runs, ~ in a transaction; = code without bytes
+ * led there by no compressed return, * code to which it had jumped returned; *= it jumps.
  */
 #pragma once
 
