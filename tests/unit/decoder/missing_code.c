@@ -20,7 +20,9 @@ enum form {
 	NOPS,    /* call *%rax; nop of 3 bytes; nop; ret */
 	ENDLESS, /* call *%rax; jne L+6; L+4: jmp to itself; L+6: ret */
 	CALLS,   /* call *%rax; call C; ret, and C: ret */
+	SKIPS,   /* call *%rax; call the next; jmp over a nop; ret */
 	WAITS,   /* M: call L; syscall   W: jne to the next; ret   L: call *%rax; ret */
+	CHOOSES, /* the same, but L: call *%rax; jne to the next; call *%rax; ret */
 };
 
 static const struct {
@@ -40,11 +42,17 @@ static const struct {
 	[NOPS] = { SAMPLE_LEAF, 7, "\xff\xd0\x0f\x1f\0\x90\xc3" },
 	[ENDLESS] = { SAMPLE_LEAF, 7, "\xff\xd0\x75\x02\xeb\xfe\xc3" },
 	[CALLS] = { SAMPLE_LEAF, 17, "\xff\xd0\xe8\x09\0\0\0\xc3\0\0\0\0\0\0\0\0\xc3" },
+	[SKIPS] = { SAMPLE_LEAF, 11, "\xff\xd0\xe8\0\0\0\0\xeb\x01\x90\xc3" },
 	[WAITS] = { SAMPLE_MAIN, 67,
 		    "\xe8\x3b\0\0\0\x0f\x05\0\0\0\0\0\0\0\0\0"
 		    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		    "\x75\0\xc3\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\xd0\xc3" },
+	[CHOOSES] = { SAMPLE_MAIN, 71,
+		      "\xe8\x3b\0\0\0\x0f\x05\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\x75\0\xc3\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\xd0\x75\0\xff\xd0\xc3" },
 };
 
 /* The kernel is traced, too. */
@@ -106,6 +114,9 @@ static const struct row {
 	{ CALLS, 0, "psb pge:W tip:X tnt:tt tip:W+5 tnt:n pgd",
 	  "on:W call:W>L call:L>X missing:X on:L+2 call:L+2>C return:C>L+7 return:L+7>W+5 "
 	  "return:W+7>0" },
+	{ SKIPS, 0, "psb pge:W tip:X tnt:t tip:W+5 tnt:n pgd",
+	  "on:W call:W>L call:L>X missing:X on:L+2 call:L+2>L+7 jump:L+7>L+10 "
+	  "return:L+10>W+5 return:W+7>0" },
 	/* Code that calls other code, or the same. */
 	{ AGAIN, 0, "psb pge:W tip:X tnt:tn tip:X tnt:t tip:W+5 tnt:n pgd",
 	  "on:W call:W>L call:L>X missing:X on:W+5 return:W+7>0" },
@@ -207,6 +218,15 @@ static const struct row {
 	{ WAITS, 0, "psb pge:M tip:X tip:W tnt:nt tip:W tnt:ntt tip:M+5 pgd",
 	  "on:M call:M>L call:L>X missing:X on=:W missing on:W missing on:L+2 "
 	  "return:L+2>M+5 syscall:M+5>0" },
+	/* The function that it called last is called by it again, rather than by its caller. */
+	{ CHOOSES, ONLY_CALLS, "psb pge:M tip:X tnt:tn tip:W tnt:n fup:W+2 pgd",
+	  "on:M call:M>L call:L>X missing:X on:L+2 call:L+4>W off!:W+2" },
+	{ CHOOSES, ONLY_CALLS, "psb pge:M tip:X tip:W tnt:nttn tip:W tnt:n fup:W+2 pgd",
+	  "on:M call:M>L call:L>X missing:X on=:W missing on:W off!:W+2" },
+	{ CHOOSES, ONLY_CALLS,
+	  "psb pge:M tip:X tip:W tnt:nt pge:M tip:X tnt:tn tip:W tnt:n fup:W+2 pgd",
+	  "on:M call:M>L call:L>X missing:X on=:W missing on:M call:M>L call:L>X missing:X "
+	  "on:L+2 call:L+4>W off!:W+2" },
 	/* The kernel is not entered by a call or a return, and returns to unknown code. */
 	{ RETURNS, ALL, "psb pge:K tnt:t tip:W tip:X tnt:t tip:W+5 tnt:n pgd",
 	  "on:K call:K>S return:S>K+5 sysret:K+5>W call:W>L call:L>X missing:X on:L+2 "
@@ -238,6 +258,8 @@ static const struct row {
 	{ AGAIN, 0, "psb pge:W tip:X tnt:tn tip:L+2 tnt:n tip:L+6 tnt:tt tip:W+5 tnt:n pgd",
 	  "on:W call:W>L call:L>X missing:X on:L+2 call:L+4>L+6 return:L+6>L+6 missing on:W+5 "
 	  "return:W+7>0" },
+	{ AGAIN, 0, "psb pge:W tip:X tnt:tn tip:Y tnt:tn tip:L+6 tnt:t pge:W+7 pgd",
+	  "on:W call:W>L call:L>X missing:X on:L+6 missing on:W+7 return:W+7>0" },
 	{ RETURNS, ALL, "psb pge:W tip:X tnt:t tip:K+256 tip:X+5 tnt:t tip:W+5 tnt:n pgd",
 	  "on:W call:W>L call:L>X missing:X on:L+2 return:L+2>W+5 return:W+7>0" },
 	{ SYSTEM, ALL | BOTH, "psb pge:W tip:X tnt:tn tip:K+256 tip:X+5 tnt:tntn tip:X pgd",
@@ -333,6 +355,30 @@ START_TEST(returns_are_found_as_long_as_they_are_proved)
 }
 END_TEST
 
+/* Only the last bits are kept: the return is then at the first of them that is possible. */
+START_TEST(the_last_bits_of_long_code_count)
+{
+	const struct row loops = { .form = LOOPS, .how = ONLY_CALLS };
+	unsigned rounds = 0;
+
+	begin_row(&loops, PT_ENGINE_FAST, NULL);
+	add_packets("psb pge:W tip:X");
+	for (int i = 0; i < 100; i++)
+		add_packets("tnt:n");
+	for (int i = 0; i < 200; i++)
+		add_packets("tnt:t");
+	add_packets("tnt:n tip:W+5 tnt:n pgd");
+	finish();
+	for (size_t i = 0; i < run.count; i++)
+		rounds +=
+			run.events[i].kind == BRANCH_COND && run.events[i].from == SAMPLE_LEAF + 2;
+	ck_assert_uint_ge(rounds, 127);
+	expect(4, BRANCH_NONE, 0, SAMPLE_LEAF + 2);
+	expect(run.count - 2, BRANCH_RETURN, SAMPLE_LEAF + 4, SAMPLE_WORK + 5);
+	expect(run.count - 1, BRANCH_RETURN, SAMPLE_WORK + 7, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("missing_code");
@@ -341,6 +387,7 @@ int main(void)
 	tcase_add_loop_test(all, code_without_bytes_ends_where_its_caller_explains_the_packets, 0,
 			    4 * COUNT_OF(rows));
 	tcase_add_loop_test(all, returns_are_found_as_long_as_they_are_proved, 0, 3);
+	tcase_add_test(all, the_last_bits_of_long_code_count);
 	suite_add_tcase(suite, all);
 	return unit_run(suite);
 }
