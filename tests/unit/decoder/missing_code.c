@@ -23,6 +23,7 @@ enum form {
 	SKIPS,   /* call *%rax; call the next; jmp over a nop; ret */
 	WAITS,   /* M: call L; syscall   W: jne to the next; ret   L: call *%rax; ret */
 	CHOOSES, /* the same, but L: call *%rax; jne to the next; call *%rax; ret */
+	TURNS,   /* the same, but L: call *%rax; jne to itself; ret */
 };
 
 static const struct {
@@ -53,6 +54,11 @@ static const struct {
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\x75\0\xc3\0\0\0\0\0\0\0\0\0\0\0\0\0"
 		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\xd0\x75\0\xff\xd0\xc3" },
+	[TURNS] = { SAMPLE_MAIN, 69,
+		    "\xe8\x3b\0\0\0\x0f\x05\0\0\0\0\0\0\0\0\0"
+		    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		    "\x75\0\xc3\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xff\xd0\x75\xfe\xc3" },
 };
 
 /* The kernel is traced, too. */
@@ -227,6 +233,14 @@ static const struct row {
 	  "psb pge:M tip:X tip:W tnt:nt pge:M tip:X tnt:tn tip:W tnt:n fup:W+2 pgd",
 	  "on:M call:M>L call:L>X missing:X on=:W missing on:M call:M>L call:L>X missing:X "
 	  "on:L+2 call:L+4>W off!:W+2" },
+	{ CHOOSES, ONLY_CALLS,
+	  "psb pge:M tip:X tip:W tnt:nttn tip:X tnt:t tip:M+5 pgd "
+	  "pge:M tip:X tnt:tn tip:W tnt:n fup:W+2 pgd",
+	  "on:M call:M>L call:L>X missing:X on=:W missing on:L+2 call:L+4>X missing:X on:L+6 "
+	  "return:L+6>M+5 syscall:M+5>0 on:M call:M>L call:L>X missing:X on:W off!:W+2" },
+	{ TURNS, 0, "psb pge:M tip:X tip:W tnt:nttn tip:M+5 pgd",
+	  "on:M call:M>L call:L>X missing:X on=:W missing on:L+2 return:L+4>M+5 "
+	  "syscall:M+5>0" },
 	/* The kernel is not entered by a call or a return, and returns to unknown code. */
 	{ RETURNS, ALL, "psb pge:K tnt:t tip:W tip:X tnt:t tip:W+5 tnt:n pgd",
 	  "on:K call:K>S return:S>K+5 sysret:K+5>W call:W>L call:L>X missing:X on:L+2 "

@@ -276,6 +276,19 @@ static void expect_passage(size_t index, uint64_t offset, uint32_t insns)
 	ck_assert_uint_eq(run.events[index].insns, insns);
 }
 
+/* The conditional jump at an address was executed, and taken, so often. */
+static void expect_decisions(uint64_t ip, uint64_t count, uint64_t taken)
+{
+	for (size_t i = 0; i < run.code_count; i++) {
+		if (run.code[i].last != ip || run.code[i].stopped)
+			continue;
+		count -= run.code[i].count;
+		taken -= run.code[i].taken;
+	}
+	ck_assert_uint_eq(count, 0);
+	ck_assert_uint_eq(taken, 0);
+}
+
 /* Also if the code was followed before: in each round, the same way back to the first piece. */
 START_TEST(pieces_of_known_code_are_shown_as_well)
 {
@@ -283,11 +296,12 @@ START_TEST(pieces_of_known_code_are_shown_as_well)
 		const char *packets;
 		bool last;       /* through the last piece */
 		uint32_t before; /* instructions in the second piece */
+		uint64_t taken;  /* its jump's */
 	} ways[] = {
-		{ "tnt:ttn tnt:t", false, 7 },
-		{ "tnt:n tnt:n tnt:n tnt:t", true, 3 },
-		{ "tnt:n tnt:nnt", true, 3 },
-		{ "tnt:tnnnt", true, 5 },
+		{ "tnt:ttn tnt:t", false, 7, 2 },
+		{ "tnt:n tnt:n tnt:n tnt:t", true, 3, 0 },
+		{ "tnt:n tnt:nnt", true, 3, 0 },
+		{ "tnt:tnnnt", true, 5, 1 },
 	};
 	enum { ROUNDS = 30 };
 	uint64_t insns = 0;
@@ -316,6 +330,11 @@ START_TEST(pieces_of_known_code_are_shown_as_well)
 	/* The return; up to the last bit; nothing shows that the code after it was executed. */
 	ck_assert_uint_eq(run.stats.insns, 1 + insns + 4 + 2);
 	ck_assert_uint_eq(run.stats.bytes_lost, 0);
+	if (!run.counts)
+		return;
+	expect_decisions(SAMPLE_WORK + 5, ROUNDS * (ways[_i / 2].taken + 1) + 1,
+			 ROUNDS * ways[_i / 2].taken);
+	expect_decisions(SAMPLE_WORK + 10, ways[_i / 2].last ? ROUNDS : 0, 0);
 }
 END_TEST
 
