@@ -167,6 +167,15 @@ static const struct row {
 	  "on:W call:W>L call:L>X missing:X on:L+2 return:L+2>W+5 return:W+7>0" },
 	{ RETURNS, BOTH, "psb pge:W tip:X tnt:n | psb pge:W+5 tnt:n pgd",
 	  "on:W call:W>L call:L>X missing:X on:W+5 return:W+7>0" },
+	{ RETURNS, 0, "psb pge:W tip:X tip:L+2 ovf fup:W+5 tnt:n pgd",
+	  "on:W call:W>L call:L>X missing:X on=:L+2 overflow on:W+5 return:W+7>0" },
+	/* A transaction begins in it, and aborts. */
+	{ SAMPLE, 0, "psb pge:X tnt:n begin fup:X+2 abort fup:X+4 tip:W+7 pgd",
+	  "on:X missing:X on:W+7 return:W+7>0" },
+	/* A mismatch shows once that a guess was wrong. */
+	{ AGAIN, ONLY_CALLS, "psb pge:W tip:X tnt:tn tip:Y tip:L+6 end pge:L end pge:W+7 pgd",
+	  "on:W call:W>L call:L>X missing:X on:L+2 call:L+4>Y missing:Y on=:L+6 missing on:L "
+	  "mismatch:L on:W+7 return:W+7>0" },
 	/* The caller's code may go round without a bit: to follow it costs the budget. */
 	{ ENDLESS, 0, "psb pge:W tip:X tnt:tt tip:W+5 tnt:t tip:X tnt:tt tip:W+5 pgd",
 	  "on:W call:W>L call:L>X missing:X on:L+2 cond:L+2>L+6 return:L+6>W+5 cond:W+5>W call:W>L "

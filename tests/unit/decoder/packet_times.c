@@ -46,6 +46,8 @@ static const struct row {
 	  "call:M>W@4#1 call:W>L@4#1 return:L>0@5#1" },
 	/* A filter can end the trace at a direct branch, whose target the packet has. */
 	{ FAST, "psb pge:M pgd:W pge:L pgd", "on:M@1 call:M>W@2#1 on:L@3 return:L>0@4#1" },
+	{ FAST, "psb pge:M pgd:L pge:L pgd",
+	  "on:M@1 call:M>W@1#1 call:W>L@2#1 on:L@3 return:L>0@4#1" },
 	/* A header in the middle confirms where the code is. */
 	{ FAST, "psb pge:M psb:W tnt:tn tip:M+5 pgd",
 	  "on:M@1 call:M>W@1#1 call:W>L@2#1 return:L>W+5@3#1 return:W+7>M+5@4#2 call:M+5>W@4#1 "
@@ -56,6 +58,8 @@ static const struct row {
 	  "cond:L+3>L+6@4#1 syscall:L+6>0@5#1" },
 	{ DEFERRING, "psb pge:M tnt:nnnt tip:W tip:L pgd",
 	  "on:M@1 jump:M+3>W@3#3 call:W+3>L@4#3 cond:L+3>L+6@4#3 syscall:L+6>0@5#1" },
+	{ DEFERRING, "psb pge:M+3 tnt:t tip:W tip:L tnt:nn pgd",
+	  "on:M+3@1 jump:M+3>W@3#1 cond:W>W+3@3#1 call:W+3>L@4#1 syscall:L+6>0@6#5" },
 	/* Packets of traced code while tracing is off are lost, up to the next begin. */
 	{ FAST, "psb [tip:W] pge:L pgd", "mismatch@1 on:L@2 return:L>0@3#1" },
 	{ FAST, "psb [tnt:t tnt:t] pge:L pgd", "mismatch@1 on:L@3 return:L>0@4#1" },
