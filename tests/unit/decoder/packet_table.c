@@ -140,6 +140,11 @@ static const struct row {
 	{ NULL, true, "psb pge:C guest tip:W ovf fup:W host tip:L pgd",
 	  "on:C softintg:C>0 overflow off!g on:L return:L>0" },
 	{ NULL, true, "psb guest pge:W begin abort host pge:L pgd", "off!g on:L return:L>0" },
+	/* The host's trace ends at a VM entry, and the guest's begins. */
+	{ NULL, true, "psb pge:C guest pgd pge:M pgd host pge:L pgd",
+	  "on:C softintg:C>0 off! on:L return:L>0" },
+	{ NULL, true | FAST, "psb pge:C guest pgd psb host pge:L pgd",
+	  "on:C softintg:C>0 off! on:L return:L>0" },
 	/* A header with an address: the guest is traced, if it was not before, too. */
 	{ NULL, true | FAST, "psb guest psb:L tip:M pgd host pge:L pgd",
 	  "off!g off! on:L return:L>0" },
