@@ -3,11 +3,14 @@
  * `cpu-time FILE PROGRAM ARGS...` runs a program and writes to FILE its CPU time, user and system,
  * its elapsed time, in seconds with six decimals, its peak memory in kB, and its page faults
  * without I/O (wait4(2)). time(1) prints hundredths of a second, a tenth of the time of a small
- * recording.
+ * recording. With WITHOUT_HUGE_PAGES in the environment, the program has none: how many the kernel
+ * gives depends on its free memory.
  */
 #include "tests/bench/child.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -37,6 +40,8 @@ int main(int argc, char **argv)
 	int status = 0;
 	pid_t child;
 
+	if (getenv("WITHOUT_HUGE_PAGES"))
+		prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	if (argc < 3) {
 		fprintf(stderr, "usage: %s FILE PROGRAM ARGS...\n", argv[0]);
 		return 64;

@@ -8,45 +8,46 @@ program=$(realpath "$top_builddir/ptrace2ftf")
 ptsim=$(realpath "$top_builddir/tests/ptsim/ptsim")
 cpu_time=$(realpath "$top_builddir/tests/bench/cpu-time")
 recursion=$(realpath "$top_builddir/tests/programs/static/recursion")
+export WITHOUT_HUGE_PAGES=yes
 function=depth
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# In hundredths of the .ftf: instructions (callgrind's), page faults without I/O, system
+# In hundredths of the .ftf: instructions (callgrind's), page faults without I/O and without huge pages, system
 # calls, and peak memory; the bytes of temporary files in hundredths of the recording's. In parentheses: the goal where
 # a limit is above it. "whole" is a recording of whole runs, "within" one that begins within a thread, as perf record -p.
 limits() {
 	cat <<-'END'
 		# recording instructions faults calls temporary memory  options
-		whole    370(200)    460   140         0    200  why
-		whole         305    155   105         0    120  why --symbol=depth
-		whole         435    360   225         0    110  diff
+		whole    370(200)    350   140         0    240  why
+		whole         305    145   105         0    120  why --symbol=depth
+		whole         435    290   225         0    110  diff
 		whole         130    110   100         0    105  -f functions
-		whole    170(150)    140   155         0    110  -f folded
-		whole         280    240   155         0    135  -f html
-		whole   2360(400)    950  3450      3700    190  -f sqlite
-		whole          60    115   105         0    100  -f lcov
-		whole         180    125   105         0    110  --slowest=100
-		whole         125    120   110         0    120  --depth=3
-		whole    135(130)    125   120         0    125  --min-duration=1us
-		whole    160(130)    480   135      1680    145  --within=depth>p99
-		whole         110    155   105       100    130  --fit=1000
-		whole         115    160   165       230    135  --fit=10000
-		within   425(200)    430   140         0    185  why
-		within        310    190   105         0    120  why --symbol=depth
-		within        645    450   225         0    110  diff
+		whole    170(150)    120   155         0    110  -f folded
+		whole         280    175   155         0    145  -f html
+		whole   2360(400)    740  3450      3700    215  -f sqlite
+		whole          60    100   105         0    100  -f lcov
+		whole         180    110   105         0    110  --slowest=100
+		whole         125    110   110         0    120  --depth=3
+		whole    135(130)    115   120         0    125  --min-duration=1us
+		whole    160(130)    415   135      1680    175  --within=depth>p99
+		whole         110    145   105       100    130  --fit=1000
+		whole         115    150   165       230    135  --fit=10000
+		within   425(200)    295   140         0    205  why
+		within        310    150   105         0    130  why --symbol=depth
+		within        645    395   225         0    110  diff
 		within        130    110   100         0    105  -f functions
-		within   295(150)    180   155         0    115  -f folded
-		within        250    240   155         0    140  -f html
-		within  2135(400)   1050  3450      3700    195  -f sqlite
-		within         55    105   105         0    100  -f lcov
-		within        170    135   105         0    110  --slowest=100
-		within        120    120   110         0    120  --depth=3
-		within        130    120   120         0    125  --min-duration=1us
-		within   145(130)    500   135      1680    145  --within=depth>p99
-		within        110    155   105       100    125  --fit=1000
-		within        115    155   165       230    130  --fit=10000
+		within   295(150)    155   155         0    120  -f folded
+		within        250    200   155         0    155  -f html
+		within  2135(400)    790  3450      3700    225  -f sqlite
+		within         55     95   105         0    100  -f lcov
+		within        170    125   105         0    110  --slowest=100
+		within        120    115   110         0    120  --depth=3
+		within        130    115   120         0    125  --min-duration=1us
+		within   145(130)    440   135      1680    180  --within=depth>p99
+		within        110    150   105       100    125  --fit=1000
+		within        115    150   165       230    130  --fit=10000
 	END
 }
 

@@ -41,6 +41,7 @@ installs() {
 	/usr/share/man/man1/ptrace2ftf-open.1
 	/usr/share/man/man1/ptrace2ftf-pack.1
 	/usr/share/man/man1/ptrace2ftf-record.1
+	/usr/share/man/man1/ptrace2ftf-watch.1
 	/usr/share/man/man1/ptrace2ftf-why.1
 	/usr/share/man/man1/ptrace2ftf.1
 	/usr/share/man/man1/ptsim.1

@@ -112,7 +112,7 @@ inlined_lines() {
 }
 
 within_time() { # the rows of a time are those of the whole that have such times
-	"$program" -q --format=insns recursion | awk '$2 + 0 >= 20.001044 && $2 + 0 < 20.001048' | sort >whole
+	"$program" -q --format=insns recursion | awk '$2 + 0 >= 20.001044 && $2 + 0 <= 20.001048' | sort >whole
 	"$program" -q --format=insns --time=20.001044,20.001048 --tid=1001 recursion | sort >part
 	[ "$(wc -l <part)" -gt 100 ] && ! comm -23 part whole | head | grep .
 }

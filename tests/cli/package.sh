@@ -76,6 +76,7 @@ packages() {
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-open.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-pack.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-record.1.gz
+	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-watch.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf-why.1.gz
 	ptrace2ftf ./usr/share/man/man1/ptrace2ftf.1.gz
 	ptrace2ftf ./usr/share/man/man7/ptrace2ftf.7.gz
