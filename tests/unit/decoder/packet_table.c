@@ -371,6 +371,7 @@ static const struct event_row {
 	{ "\x02\x13\x01\x20", 4, "fup:W pgd pge:W", { CPU_EVENT_CFE, 1, 32 }, SAMPLE_WORK, false },
 	{ "\x02\x13\x03\0", 4, "fup:W pgd pge:W", { CPU_EVENT_CFE, 3, 0 }, SAMPLE_WORK, false },
 	{ "\x02\x13\x02\0", 4, "", { CPU_EVENT_CFE, 2, 0 }, 0, false },
+	{ "\x02\x13\x02\0", 4, "fup:W pgd pge:W", { CPU_EVENT_CFE, 2, 0 }, 0, false },
 	/* The interrupt's FUP is lost. */
 	{ "\x02\x13\x01\x20", 4, "ovf fup:W", { CPU_EVENT_CFE, 1, 32 }, 0, false },
 	/* EVD: type, payload */
