@@ -164,9 +164,9 @@ sideband() {
 }
 command -v python3 >/dev/null && tap_check "context switches outside of the time are left out, mappings before are not" sideband
 
-# The trace of each CPU as snapshots: the first two overlap, the third one is apart.
+# The trace of each CPU as snapshots: the first two overlap, by more than a PSB+, the third one is apart.
 make_snapshots() {
-	"$program" pack -q threads -o packed && python3 - <<'END'
+	record often --cpus=2 --psb-period=256 -- "$programs/static/threads" && "$program" pack -q often -o packed && python3 - <<'END'
 import gzip, struct
 data = gzip.open("packed").read()
 at, out = 16, data[:16]
